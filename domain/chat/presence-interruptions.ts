@@ -1,37 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { redisChannels, redisKeys } from '../kernel/redis-keys.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
+import { LossWatch } from '../platform/redis/loss-watch.js';
+import type { PresenceTimes } from './presence-times.js';
 
 /** Time in which all processes have written their members again, ms. */
 const RESTORED_AFTER_MS = 500;
 
 /**
- * Times at which Redis may lack members of any process: after an outage, and after a flush or a failover to a replica without
- * the data. Of the latter the first process that notices it tells all others. Each group of rooms has a mark, which never
- * expires: where it is missing, so are the rooms.
+ * Times at which Redis may lack members of any process: after an outage, a time in which it stored nothing, a flush, a failover to a
+ * replica without the data, and evictions. Each group of rooms has a mark, which never expires: where it is missing, so are the
+ * rooms, and the first process that notices it tells all others. Evictions each process notices by itself.
  */
 export class PresenceInterruptions {
   readonly #redis: RedisConnection;
   readonly #graceMs: number;
   readonly #refresh: () => void;
   readonly #stopListening: (() => void)[];
+  readonly #losses: LossWatch;
   #graceTimer: NodeJS.Timeout | undefined;
+  /** Whether the refresh after the grace is still to come. */
+  #isGrace = false;
   #at = performance.now();
   #lostAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param graceMs time in which other processes, too, have written their members again, ms
+   * @param times.grace time in which other processes, too, have written their members again, ms
    * @param refresh writes this process's members again; called at once, and after the grace
    */
-  constructor(redis: RedisConnection, graceMs: number, refresh: () => void) {
+  constructor(
+    redis: RedisConnection,
+    times: Pick<PresenceTimes, 'grace' | 'lookEvery'>,
+    refresh: () => void,
+  ) {
     this.#redis = redis;
-    this.#graceMs = graceMs;
+    this.#graceMs = times.grace;
     this.#refresh = refresh;
     this.#stopListening = [
       redis.on('up', () => {
         this.#restore();
         void this.#mark();
       }),
+      redis.on('stores', () => this.#restore()),
       redis.listen(
         'messageBuffer',
         (channel) => channel === redisChannels.presenceLost,
@@ -39,6 +49,12 @@ export class PresenceInterruptions {
       ),
     ];
     void redis.subscriber().subscribe(redisChannels.presenceLost);
+    const marks = redisKeys.presenceMarks();
+    const onLoss = () => void this.#mark();
+    this.#losses = new LossWatch(
+      { redis, marks, onLoss, onEviction: () => this.noteEviction() },
+      times.lookEvery,
+    );
     void this.#mark();
   }
 
@@ -47,9 +63,10 @@ export class PresenceInterruptions {
     return this.#at;
   }
 
-  /** Whether the grace after it is over. */
+  /** Whether the grace after it is over. Without memory presence is written all the same (presence-store.ts). */
   get isOver(): boolean {
-    return performance.now() - this.#at >= this.#graceMs;
+    const { refusal } = this.#redis;
+    return performance.now() - this.#at >= this.#graceMs && (refusal === undefined || refusal === 'OOM');
   }
 
   /** There was one just now. */
@@ -63,6 +80,13 @@ export class PresenceInterruptions {
     void this.#redis.publish(redisChannels.presenceLost, '');
   }
 
+  /** Redis has evicted keys. It may go on for hours: a grace that begins with each would never end. */
+  noteEviction(): void {
+    this.#redis.noteLoss();
+    if (this.#isGrace) this.#refresh();
+    else this.#restore();
+  }
+
   /** @returns whether Redis had just lost its data: what it answered before this is not to be relied on */
   async restored(): Promise<boolean> {
     const waitMs = this.#lostAt + RESTORED_AFTER_MS - performance.now();
@@ -73,6 +97,7 @@ export class PresenceInterruptions {
 
   close(): void {
     clearTimeout(this.#graceTimer);
+    this.#losses.close();
     for (const stop of this.#stopListening) stop();
     void this.#redis.subscriber().unsubscribe(redisChannels.presenceLost);
   }
@@ -87,6 +112,7 @@ export class PresenceInterruptions {
 
   #onLoss(): void {
     this.#lostAt = performance.now();
+    this.#redis.noteLoss();
     this.#restore();
   }
 
@@ -95,6 +121,10 @@ export class PresenceInterruptions {
     this.#refresh();
     // Once more after the other processes have reconnected: their changes may not have arrived.
     clearTimeout(this.#graceTimer);
-    this.#graceTimer = setTimeout(this.#refresh, this.#graceMs + 1).unref();
+    this.#isGrace = true;
+    this.#graceTimer = setTimeout(() => {
+      this.#isGrace = false;
+      this.#refresh();
+    }, this.#graceMs + 1).unref();
   }
 }

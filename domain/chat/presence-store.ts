@@ -69,10 +69,12 @@ function argumentOf({ present, unconfirmed, version, isComplete }: RoomEntries, 
   return `${version}${isComplete ? '=' : ':'}${members.join(',')}`;
 }
 
-/** Presence in Redis (presence.lua). Every method resolves to undefined while Redis is down. */
+/** Presence in Redis (presence.lua). Every method resolves to undefined while Redis is down, or refuses to store. */
 export class PresenceStore {
   readonly #redis: RedisConnection;
   readonly #script = loadScript('domain/chat/presence.lua');
+  /** Members who are there must not be forgotten for lack of memory; a room's entries are as few as its members. */
+  readonly #writingScript = loadScript('domain/chat/presence.lua', { allowsOom: true });
   readonly #lifetime: number;
   readonly #onLoss: () => void;
 
@@ -130,8 +132,9 @@ export class PresenceStore {
 
   async #run<T>(command: string, chatNos: number[], ...args: (number | string)[]): Promise<T | undefined> {
     const { processId } = this.#redis;
+    const script = command === 'list' ? this.#script : this.#writingScript;
     const answer = await this.#redis.ask((commands) =>
-      this.#script(
+      script(
         commands,
         [...chatNos.map(redisKeys.presence), redisKeys.presenceMark(chatNos[0] as number)],
         [command, processId, this.#lifetime, this.clearedFor, ...args],

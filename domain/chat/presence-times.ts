@@ -4,6 +4,8 @@ export interface PresenceTimes {
   lifetime: number;
   /** Interval between refreshes: several in a lifetime, so that one lost changes nothing. */
   refreshEvery: number;
+  /** Interval between looks whether Redis still has what was written: it is there again within 1 s. (contract, section 5) */
+  lookEvery: number;
   /**
    * Time after an interruption in which no expired entry is removed: other processes may reconnect later than
    * this one, and their members are still present.
@@ -20,6 +22,7 @@ export interface PresenceTimes {
 export const DEFAULT_TIMES: PresenceTimes = {
   lifetime: 20_000,
   refreshEvery: 6_000,
+  lookEvery: 700,
   grace: 5_000,
   latency: 1_000,
 };

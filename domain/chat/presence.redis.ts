@@ -50,11 +50,11 @@ export class RedisPresence implements Presence {
     this.#redis = redis;
     this.#openRooms = openRooms;
     this.#times = times;
-    this.#interruptions = new PresenceInterruptions(redis, times.grace, () => void this.#refresh());
+    this.#interruptions = new PresenceInterruptions(redis, times, () => void this.#refresh());
     this.#store = new PresenceStore(redis, times.lifetime, () => this.#interruptions.tellLoss());
     this.#uncleared = new UnclearedMembers({
       clear: (uncleared) => this.#clearLate(uncleared),
-      isDown: () => redis.down,
+      isDown: () => redis.down || redis.refusal !== undefined,
       keepFor: this.#store.clearedFor,
     });
     this.#timer = setInterval(() => void this.#refresh(), times.refreshEvery);
@@ -152,10 +152,18 @@ export class RedisPresence implements Presence {
     await this.#refresh();
   }
 
-  /** Who is present; if Redis has just lost it, once all processes have written it again. */
+  /**
+   * Who is present; if Redis has just lost it, once all processes have written it again, or of a room that it has evicted alone, as
+   * last known here.
+   */
   async #snapshot(chatNo: number): Promise<PresenceSnapshot | undefined> {
-    const snapshot = await this.#store.list(chatNo);
-    return (await this.#interruptions.restored()) ? this.#store.list(chatNo) : snapshot;
+    const isWritten = this.#local.hasRoom(chatNo) && !this.#unconfirmed.has(chatNo);
+    const first = await this.#store.list(chatNo);
+    const snapshot = (await this.#interruptions.restored()) ? await this.#store.list(chatNo) : first;
+    const isEvicted = snapshot?.[0] === 0 && isWritten && this.#local.hasRoom(chatNo);
+    if (!isEvicted) return snapshot;
+    this.#interruptions.noteEviction();
+    return [0, ...this.#delivered.members(chatNo)];
   }
 
   readonly #onCleared = (_channel: string, text: string): void => {

@@ -9,7 +9,8 @@
 -- ARGV[2]  touch: how long it is remembered, ms
 -- ARGV[3]  touch: most opened rooms remembered
 -- ARGV[4]  touch: upTo
--- ARGV[5…] touch: rooms opened
+-- ARGV[5]  touch: how long ago it was, ms: not 0 where it is repeated, as Redis had lost it
+-- ARGV[6…] touch: rooms opened
 
 if ARGV[1] == 'find' then
   local shown = redis.call('ZSCORE', KEYS[1], ARGV[2])
@@ -17,10 +18,11 @@ if ARGV[1] == 'find' then
   return shown and redis.call('ZSCORE', KEYS[1], 'seen')
 end
 local time = redis.call('TIME')
-local now = string.format('%.0f', time[1] * 1000000 + time[2])
+local at = string.format('%.0f', time[1] * 1000000 + time[2] - ARGV[5] * 1000)
 redis.call('ZADD', KEYS[1], 'GT', ARGV[4], 'upTo')
-for i = 5, #ARGV do redis.call('ZADD', KEYS[1], now, ARGV[i]) end
-redis.call('ZADD', KEYS[1], now, 'seen')
+for i = 6, #ARGV do redis.call('ZADD', KEYS[1], 'GT', at, ARGV[i]) end
+redis.call('ZADD', KEYS[1], 'GT', at, 'seen')
 -- The first is upTo, the last one seen.
 redis.call('ZREMRANGEBYRANK', KEYS[1], 1, -2 - ARGV[3])
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
+-- Without a limit it is -1.
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { redisKeys } from '../kernel/redis-keys.js';
 import { createCache } from '../platform/async/cache.js';
+import { joinNext } from '../platform/async/shared-runs.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import { loadScript } from '../platform/redis/script.js';
 import { MAX_ROOMS, RECENT_MS, type RecentClients, type Shown } from './recent-clients.js';
@@ -11,6 +13,10 @@ const TOUCH_EVERY_MS = 60_000;
 /** Clients whose last touches are remembered, so that most requests cost Redis nothing. */
 const MAX_CLIENTS = 50_000;
 
+/** Touches repeated at a time after Redis has lost them, and the least pause before all are repeated again, ms. */
+const REPEATED_AT_ONCE = 100;
+const REPEAT_PAUSE_MS = 5_000;
+
 /** The member last seen from a client, and what Redis has been told since they came or in the last TOUCH_EVERY_MS. */
 interface Told {
   memberNo: number;
@@ -19,8 +25,8 @@ interface Told {
 }
 
 /**
- * Recent clients of all processes. Each process also keeps its own in memory, for outages and data loss of
- * Redis.
+ * Recent clients of all processes. Each process also keeps its own in memory, for outages of Redis, and writes them again where
+ * it has lost its data.
  *
  * @param recentFor how long a member is remembered, ms
  */
@@ -38,14 +44,26 @@ export function createRedisRecentClients(
     client: string,
     memberNo: number,
     { upTo, rooms }: Required<Shown>,
+    forMs = recentFor,
   ): Promise<void> {
     const isTouched = await redis.ask(async (commands) => {
-      const args = ['touch', recentFor, MAX_ROOMS, upTo, ...rooms];
+      const args = ['touch', forMs, MAX_ROOMS, upTo, recentFor - forMs, ...rooms];
       await script(commands, [redisKeys.recentClients(client, memberNo)], args);
       return true;
     });
     if (!isTouched) touched.delete(client);
   }
+
+  /** Tells Redis again whom this process has seen: after an interruption it may have forgotten them. */
+  const repeat = joinNext<void, void>(async () => {
+    const all = local.all();
+    while (all.length > 0 && !redis.down) {
+      const some = all.splice(0, REPEATED_AT_ONCE);
+      await Promise.all(some.map((one) => touchInRedis(one.client, one.memberNo, one, one.forMs)));
+    }
+    // It may be evicting keys all the time.
+    await sleep(REPEAT_PAUSE_MS, undefined, { ref: false });
+  });
 
   /** Those whose key holds the room, last seen first. */
   async function findInRedis(client: string, chatNo: number, memberNos: number[]): Promise<number[]> {
@@ -63,6 +81,7 @@ export function createRedisRecentClients(
       .map(({ memberNo }) => memberNo);
   }
 
+  const listening = (['up', 'stores', 'lost'] as const).map((event) => redis.on(event, () => void repeat()));
   return {
     touch(client, memberNo, { upTo = 0, rooms: all = [] } = {}) {
       const rooms = all.slice(-MAX_ROOMS);
@@ -85,6 +104,8 @@ export function createRedisRecentClients(
       return [...new Set([...everywhere, ...here])];
     },
 
-    close: redis.on('up', () => touched.clear()),
+    close() {
+      for (const off of listening) off();
+    },
   };
 }

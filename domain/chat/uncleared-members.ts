@@ -14,7 +14,7 @@ export interface Uncleared {
 interface UnclearedDeps {
   /** @returns false if Redis did not answer */
   clear(uncleared: Uncleared): Promise<boolean>;
-  /** Whether Redis is known not to answer. */
+  /** Whether Redis is known not to answer, or not to store. */
   isDown(): boolean;
   /** How long a removal is worth repeating, ms. */
   keepFor: number;

@@ -16,6 +16,10 @@ export class UnconfirmedMembers {
     return members ?? NONE;
   }
 
+  has(chatNo: number): boolean {
+    return this.#members.has(chatNo);
+  }
+
   rooms(): Iterable<number> {
     return this.#members.keys();
   }

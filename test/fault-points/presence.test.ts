@@ -10,7 +10,7 @@ import { hasRedisServer, openConnections, startRedis, type TestRedis } from '../
 const MEMBER = 3;
 
 /** Short enough to be waited for, ms. */
-const TIMES = { lifetime: 300, refreshEvery: 100, grace: 0, latency: 0 };
+const TIMES = { lifetime: 300, refreshEvery: 100, lookEvery: 120_000, grace: 0, latency: 0 };
 
 /** What a member does, and whether they are present then. */
 const ROWS: [what: string, act: (presence: Presence, room: number) => Promise<void>, isPresent: boolean][] = [

@@ -1,10 +1,14 @@
 import { expect } from 'chai';
 import { redisKeys } from '../../domain/kernel/redis-keys.js';
 import { eventually } from '../support/eventually.js';
-import { publishedOf, TIMES, usePresenceProcesses } from './presence-processes.js';
+import { keepsToMemory } from '../support/redis.js';
+import { publishedOf, refreshed, SHORT, TIMES, usePresenceProcesses } from './presence-processes.js';
 
 /** No refresh runs by itself. */
 const RARELY = { ...TIMES, lifetime: 120_000, refreshEvery: 60_000 };
+
+/** Nor does anything but looks whether Redis has lost something. */
+const LOOKING = { ...RARELY, lookEvery: 50 };
 
 describe('presence when Redis has lost its data', () => {
   const { start } = usePresenceProcesses();
@@ -33,6 +37,63 @@ describe('presence when Redis has lost its data', () => {
       expect(await two.presence.list(room)).deep.equal([3, 4]);
     });
   }
+
+  const whole: [how: string, lose: (redis: Started['redis']) => Promise<unknown>][] = [
+    ['flushed', ({ commands }) => commands.flushall()],
+    [
+      'evicted',
+      ({ commands }) => keepsToMemory(commands, 'allkeys-random', () => commands.set('one', 'more')),
+    ],
+  ];
+  for (const [how, lose] of whole) {
+    it(`is written again although nobody asks (${how})`, async () => {
+      const [one, two] = [await start(LOOKING), await start(LOOKING)];
+      await one.presence.enter(room, 3, 'phone');
+      await two.presence.enter(room, 4, 'laptop');
+      await one.presence.list(room);
+      const { commands } = one.redis;
+      // The first looks know how much was evicted until then.
+      await refreshed(one);
+      await refreshed(two);
+      await lose(one.redis).catch(() => {});
+      const entries = [`3:${one.redis.processId}`, `4:${two.redis.processId}`];
+      await eventually(async () =>
+        expect(await commands.zmscore(redisKeys.presence(room), ...entries)).not.include(null),
+      );
+      expect(one.openRooms.sentHere).deep.equal([]);
+    });
+  }
+
+  it('is answered as last known here of a room that was evicted alone, and the room is written again', async () => {
+    const [one, two] = [await start(RARELY), await start(RARELY)];
+    await one.presence.enter(room, 3, 'phone');
+    await one.presence.list(room);
+    await two.presence.enter(room, 4, 'laptop');
+    one.presence.accept(room, 4, true, two.versions[0] as number);
+    await one.redis.commands.del(redisKeys.presence(room));
+    expect(await one.presence.isPresent(room, 4)).equal(true);
+    const { commands } = one.redis;
+    await eventually(async () =>
+      expect(await commands.zscore(redisKeys.presence(room), `3:${one.redis.processId}`)).not.equal(null),
+    );
+    expect(one.openRooms.sentHere).deep.equal([]);
+  });
+
+  it('removes those of dead processes also while keys are being evicted all the time', async () => {
+    const [one, dying] = [await start({ ...TIMES, lookEvery: 20 }), await start(SHORT)];
+    await one.presence.enter(room, 3, 'phone');
+    await dying.presence.enter(room, 4, 'laptop');
+    await one.presence.list(room);
+    await dying.redis.close();
+    const { info } = one.redis.commands;
+    let evicted = 0;
+    one.redis.commands.info = (async () => {
+      evicted += 1;
+      return `evicted_keys:${evicted}\r\n`;
+    }) as typeof info;
+    await eventually(() => expect(publishedOf(one, 4)).deep.equal([[room, 4, false]]));
+    expect(evicted).above(2);
+  });
 
   it('tells no connection that somebody left, and of who arrives and leaves as ever', async () => {
     const [one, two] = [await start(RARELY), await start(RARELY)];

@@ -7,8 +7,8 @@ import { eventually } from '../support/eventually.js';
 import { createOpenRooms, type FakeRooms } from '../support/open-rooms.js';
 import { hasRedisServer, openConnections, startRedis, type TestRedis } from '../support/redis.js';
 
-/** In ms: a hundredth of production's, except the lifetime, which no test waits for. */
-export const TIMES = { lifetime: 30_000, refreshEvery: 60, grace: 50, latency: 20 };
+/** In ms: a hundredth of production's, except the lifetime, which no test waits for, and looks, which only their tests have. */
+export const TIMES = { lifetime: 30_000, refreshEvery: 60, lookEvery: 120_000, grace: 50, latency: 20 };
 
 /** For tests of presence that ends with its process. A process that stands still for longer is gone, too. */
 export const SHORT = { ...TIMES, lifetime: 1_000 };

@@ -84,6 +84,21 @@ export async function startRedis(settings: string[] = [], chosenPort?: number): 
   };
 }
 
+/** Does something while Redis has reached its limit of memory. @param policy `noeviction`, or what is evicted */
+export async function keepsToMemory<T>(
+  commands: RedisConnection['commands'],
+  policy: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  await commands.config('SET', 'maxmemory-policy', policy);
+  await commands.config('SET', 'maxmemory', '1');
+  try {
+    return await work();
+  } finally {
+    await commands.config('SET', 'maxmemory', '0');
+  }
+}
+
 /** Whether there is a Redis for the contract suites: redis-server, else that of REDIS_URL. */
 const hasAnyRedis = hasRedisServer || Boolean(process.env.REDIS_URL);
 

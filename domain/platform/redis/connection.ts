@@ -14,6 +14,7 @@ import {
   type RedisClient,
 } from './clients.js';
 import { RedisEcho } from './echo.js';
+import { StoreRefusals } from './refusals.js';
 import { MessageSeal } from './sealed-messages.js';
 import { parseRedisUrl, type RedisTarget } from './url.js';
 
@@ -28,9 +29,8 @@ const ALIVE_FOR_MS = 10_000;
 /** Refused commands, and dropped messages, are logged at most once in this time, ms. */
 const FAULT_EVERY_MS = 5_000;
 
-/** Errors of a server that cannot work at the moment, as opposed to those of a bad command. */
-const UNABLE =
-  /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|BUSY|NOAUTH|WRONGPASS)/;
+/** Errors of a server that answers nothing at the moment, or is the wrong one, as opposed to those of a bad command. */
+const UNABLE = /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|BUSY|NOAUTH|WRONGPASS)/;
 
 /**
  * The process's connections to Redis: three clients that reconnect in the background, and a health check.
@@ -50,6 +50,7 @@ export class RedisConnection {
   /** Of the servers, without the password. */
   readonly #address: string;
   readonly #events = new EventEmitter().setMaxListeners(0);
+  readonly #refusals: StoreRefusals;
   readonly #timer: NodeJS.Timeout;
   readonly #stopWatching: (() => void)[];
   /** Publishes that Redis has not answered. */
@@ -80,6 +81,7 @@ export class RedisConnection {
       ordered: target.kind !== 'cluster',
       timeoutMs: COMMAND_TIMEOUT_MS,
     });
+    this.#refusals = new StoreRefusals(logger, () => this.#events.emit('stores'));
     this.#watch(this.commands, () => {
       this.#answering = false;
     });
@@ -92,6 +94,7 @@ export class RedisConnection {
     this.#stopWatching = [
       metrics.queueLength.watch(() => this.#publishing, { queue: 'publish' }),
       metrics.redisUp.watch(() => (this.#up ? 1 : 0)),
+      () => this.#refusals.close(),
     ];
   }
 
@@ -129,22 +132,28 @@ export class RedisConnection {
   readonly #check = joinNext<void, void>(async () => {
     if (this.#closed) return;
     const losses = this.#losses;
-    const [answering, echoing] = await Promise.all([this.#canWrite(), this.#echo.send()]);
+    const [answering, echoing] = await Promise.all([this.#isAnswered(), this.#echo.send()]);
     if (losses !== this.#losses) return;
     this.#answering = answering;
     this.#echoing = echoing;
     this.#update();
   });
 
-  /** A write, not a PING, which a replica answers as well. */
-  async #canWrite(): Promise<boolean> {
+  /** A write, not a PING, which a replica answers as well. @returns whether it is the right server and answers */
+  async #isAnswered(): Promise<boolean> {
     try {
       await this.commands.set(redisKeys.alive(this.processId), 1, 'PX', ALIVE_FOR_MS);
+      this.#refusals.noteStored();
       return true;
     } catch (error) {
       this.#noteReason(error);
-      return false;
+      return this.#refusals.note(error);
     }
+  }
+
+  /** Why Redis refuses to store (`OOM`, `MISCONF`, `NOREPLICAS`), although it answers and publishes. */
+  get refusal(): string | undefined {
+    return this.#refusals.current;
   }
 
   /** Whether commands are known to be unanswered; true until the first connection. */
@@ -162,6 +171,7 @@ export class RedisConnection {
       return await question(this.commands);
     } catch (error) {
       this.#noteReason(error);
+      if (this.#refusals.note(error)) return undefined;
       const isRefusal = error instanceof Error && error.name === 'ReplyError';
       if (isRefusal && !UNABLE.test(error.message)) {
         this.#logFault();
@@ -258,14 +268,20 @@ export class RedisConnection {
 
   /**
    * `up`: commands are answered and published messages arrive (again); also emitted for the first connection
-   * and for unnoticed interruptions. Messages may have been missed before. `down`: the opposite.
+   * and for unnoticed interruptions. Messages may have been missed before. `down`: the opposite. `stores`: Redis
+   * stores again, after a `refusal`. `lost`: it has lost keys, as by a flush, or may have.
    *
    * @param listener must not throw
    * @returns a function that removes the listener
    */
-  on(event: 'down' | 'up', listener: () => void): () => void {
+  on(event: 'down' | 'up' | 'stores' | 'lost', listener: () => void): () => void {
     this.#events.on(event, listener);
     return () => this.#events.off(event, listener);
+  }
+
+  /** Whoever watches what it has written (`lost`) is told here. */
+  noteLoss(): void {
+    this.#events.emit('lost');
   }
 
   /** Waits for the first connection, `withinMs` at most. @returns whether it is up */

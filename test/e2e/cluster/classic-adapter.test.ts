@@ -8,6 +8,7 @@ import { recordCounts } from '../../support/record-counts.js';
 import { connect } from '../../support/sockets.js';
 import { openStream } from '../../support/streams.js';
 import { tellStory } from '../story/story.js';
+import { itKeepsPresence } from './lost-keys.js';
 import { itKeepsOrder } from './order.js';
 import { describeTwoOfEach } from './two-of-each.js';
 
@@ -40,6 +41,7 @@ describeTwoOfEach('classic', (two) => {
   });
 
   itKeepsOrder(() => two.cluster);
+  itKeepsPresence(two);
 
   it('has as many records after a load test as before', async () => {
     const before = await recordCounts(two.cluster.settings.MONGODB_URI);

@@ -1,4 +1,5 @@
 import { useChatClients } from './load.js';
+import { itKeepsPresence } from './lost-keys.js';
 import { describeTwoOfEach } from './two-of-each.js';
 
 /** Delay, in ms, to Redis and back from it. */
@@ -27,4 +28,6 @@ describeTwoOfEach('sharded', (two) => {
     await Promise.all(rooms.map((room) => clients.checker.verify(room, first)));
     two.redis.delay = 0;
   });
+
+  itKeepsPresence(two);
 });

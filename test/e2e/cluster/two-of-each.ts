@@ -6,7 +6,7 @@ import { hasRedisServer } from '../../support/redis.js';
 import { connect } from '../../support/sockets.js';
 
 /** Two http processes and two gateways. */
-interface TwoOfEach {
+export interface TwoOfEach {
   readonly cluster: Cluster;
   /** Between the processes and Redis. */
   readonly redis: TcpProxy;

@@ -20,6 +20,11 @@ export const storeMetrics = {
     help: '1 while Redis accepts commands and echoes what is published; absent without Redis',
     aggregator: 'min',
   }),
+  redisStoring: new SampledGauge({
+    name: 'adoption_redis_storing',
+    help: '1 while Redis stores, 0 while it answers but refuses to store for lack of memory, disk or replicas: then each process counts limits alone; absent without Redis',
+    aggregator: 'min',
+  }),
   redisCommands: new Histogram({
     name: 'adoption_redis_command_duration_seconds',
     help: 'Time from a Redis command to its answer, waiting for the connection included, by command (`publish`, `evalsha` …) and outcome (`ok`, `failed`)',

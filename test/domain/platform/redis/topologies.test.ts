@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import type { Cluster } from 'ioredis';
 import { RedisPresence } from '../../../../domain/chat/presence.redis.js';
+import { redisKeys } from '../../../../domain/kernel/redis-keys.js';
 import { RedisDeliveryBus } from '../../../../domain/notifications/delivery-bus.redis.js';
 import { budgets } from '../../../../domain/platform/rate-limits/rate-limits.js';
 import { createRedisRateLimits } from '../../../../domain/platform/rate-limits/rate-limits.redis.js';
@@ -31,7 +33,7 @@ async function hearEachOther(from: RedisConnection, to: RedisConnection): Promis
 
 /** The ports work between two processes over it. */
 async function sharePorts(one: RedisConnection, two: RedisConnection): Promise<void> {
-  const times = { lifetime: 2_000, refreshEvery: 100, grace: 0, latency: 0 };
+  const times = { lifetime: 2_000, refreshEvery: 100, lookEvery: 120_000, grace: 0, latency: 0 };
   const [here, there] = [
     new RedisPresence(one, createOpenRooms(), times),
     new RedisPresence(two, createOpenRooms(), times),
@@ -70,6 +72,23 @@ describe('Redis Cluster', () => {
     await one.ping();
     await hearEachOther(one, two);
     await sharePorts(one, two);
+  });
+
+  it('is looked through for what one of its servers has lost', async () => {
+    const [one, two] = [await connections.connect(cluster.url), await connections.connect(cluster.url)];
+    const times = { lifetime: 120_000, refreshEvery: 60_000, lookEvery: 50, grace: 0, latency: 0 };
+    const presence = new RedisPresence(one, createOpenRooms(), times);
+    const rooms = Array.from({ length: 30 }, (_, i) => 1_001 + i);
+    await Promise.all(rooms.map((chatNo) => presence.enter(chatNo, 3, 'phone')));
+    const { commands } = two;
+    for (const node of (commands as Cluster).nodes('master')) {
+      await node.flushall();
+      await eventually(async () => {
+        const counts = await Promise.all(rooms.map((chatNo) => commands.zcard(redisKeys.presence(chatNo))));
+        expect(counts).not.include(0);
+      });
+    }
+    await presence.close();
   });
 
   it('may be unavailable as a whole', async () => {
