@@ -29,7 +29,7 @@ export interface DriftWatchOptions {
   recordsPerSecond?: number;
 }
 
-/** @returns waits after so many records, until as many as allowed were read; never hurries to make up for a delay */
+/** @returns a pause to call after each batch: keeps the reads at `perSecond` records, and does not catch up after a delay */
 function createPace(perSecond: number, signal: AbortSignal) {
   let next = performance.now();
   return async (records: number): Promise<void> => {

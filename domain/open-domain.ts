@@ -55,7 +55,7 @@ export async function openDomain({
     let isStarting = true;
     /** Rejects with the reason for not being ready. (contract, section 1: /readyz) */
     async function probe(): Promise<void> {
-      if (shutdown.draining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
+      if (shutdown.draining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is shutting down');
       if (isStarting) throw new AppError('SERVICE_UNAVAILABLE', 'this process is starting');
       if (domain.overload.isLasting) {
         throw new AppError('SERVICE_UNAVAILABLE', OVERLOADED);

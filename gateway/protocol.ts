@@ -180,7 +180,7 @@ export const pushes = {
     payload: notificationView,
   },
   drain: {
-    summary: 'The server process is going',
+    summary: 'The server process is shutting down',
     description: 'The connection closes within the time given: reconnect at a random moment of it.',
     payload: z.object({
       retryAfterMs: z

@@ -50,7 +50,7 @@ const PING_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 30_000;
 
 /** Why a process that drains takes on nothing. */
-const going = () => new AppError('SERVICE_UNAVAILABLE', 'this process is going');
+const going = () => new AppError('SERVICE_UNAVAILABLE', 'this process is shutting down');
 
 /** Closes all connections, each at a random moment of the window (ms), to spread the reconnects. */
 async function closeOver(io: GatewayServer, windowMs: number, reason: ClosedFor): Promise<void> {

@@ -61,7 +61,7 @@ async function readAfterHad(
   return had?._id === afterId ? missed : undefined;
 }
 
-/** What a client is to be shown, up to `upTo`, one more than fits into an answer. */
+/** The messages to answer a join with, up to number `upTo`, and one more than an answer holds: it tells that there are more. */
 async function readMissed(
   chatNo: number,
   had: Had,

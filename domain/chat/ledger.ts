@@ -163,7 +163,7 @@ export class Ledger {
   }
 
   #requireOpen(): void {
-    if (this.#isClosed) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
+    if (this.#isClosed) throw new AppError('SERVICE_UNAVAILABLE', 'this process is shutting down');
   }
 
   /**

@@ -48,9 +48,9 @@ async function rewriteMessages(
  * Corrects the bookkeeping of a room from its messages: numbers 1, 2, 3 … in their order, running counts, and
  * read positions that leave unread what was unread.
  *
- * Numbers below 1 are raised first, with all others. Then each number moves down to one that is free by then, so the
- * unique index holds throughout, and an interrupted run is finished by the next: meanwhile messages may count as unread
- * again, but none as read. A running service caches the heads of rooms: stop it first, or
+ * All numbers are raised first if some are below 1. Then each moves down to one that is already free: the unique index
+ * holds throughout, and the next run finishes an interrupted one. Until then messages may count as unread again, but none
+ * as read. A running service caches the heads of rooms: stop it first, or
  * restart it afterwards (docs/decisions/import-and-verify.md).
  */
 export async function rewriteLedger(chatNo: number): Promise<void> {

@@ -3,7 +3,7 @@ import { AppError } from '../kernel/errors.js';
 
 /**
  * An article or comment may be edited and deleted by its author and by administrators. (contract, section 3)
- * @param act what is to be done, for the error
+ * @param act the operation, for the error text
  * @throws AppError FORBIDDEN
  */
 export function requireMayChange(actor: Actor, record: { authorNo: number }, act: string): void {

@@ -8,7 +8,7 @@ export function codePoints(text: string): number {
   return text.length - (text.match(/[\uD800-\uDBFF]/g)?.length ?? 0);
 }
 
-/** The code units that so many code points at the beginning of a text have. */
+/** @returns length of the first `points` code points of a text, in code units */
 function unitsOf(text: string, points: number): number {
   let units = 0;
   for (let i = 0; i < points && units < text.length; i += 1)
@@ -16,7 +16,7 @@ function unitsOf(text: string, points: number): number {
   return units;
 }
 
-/** A text of at most so many code points, `…` at the end of one that was longer: cut between two graphemes. */
+/** Shortens a text to a number of code points; a longer one is cut between two graphemes and ends with `…`. */
 export function shortened(text: string, max: number): string {
   if (unitsOf(text, max) === text.length) return text;
   const end = unitsOf(text, max - 1);

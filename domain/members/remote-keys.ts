@@ -76,7 +76,7 @@ export function createRemoteKeys(url: URL, clock: Clock, logger: Logger): JWTVer
   /** Of the last fetch, if it failed. */
   let failure: unknown;
 
-  /** Whether so many ms have not passed yet; if the clock was set back meanwhile, they count as passed. */
+  /** Whether less than this time has passed, ms. If the clock was set back, it counts as passed. */
   const isWithin = (ms: number, since: number) => clock.now() >= since && clock.now() < since + ms;
 
   const refresh = joinRunning(async () => {

@@ -30,7 +30,7 @@ function settledWithin(promise: Promise<unknown>, timeoutMs: number): Promise<vo
   });
 }
 
-/** What else is to be done about deliveries of other processes. */
+/** Callbacks for deliveries of other processes. */
 export interface BusEvents {
   /** One has reached the listeners. */
   delivered(notificationId: number): void;

@@ -28,12 +28,12 @@ const UNREPORTED_MS = 2_000;
 const BEFORE_DUTY_MS = 10_000;
 
 /**
- * After a loss, others skip what the process on duty had read so many polls ago. What it missed then because a writer or a
- * report was late, it has found in the polls since, and named.
+ * After a loss, other processes skip what the process on duty had read this many polls before. What it missed then, because a
+ * writer or a report was late, later polls have found and named.
  */
 const POLLS_BEHIND = 6;
 
-/** Time until a poll that was asked for, ms: the next ones that are asked for meanwhile share it. */
+/** Delay of a requested poll, ms: requests within it share one poll. */
 const SOON_MS = 50;
 
 /** Most ids read at a time. */

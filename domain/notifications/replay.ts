@@ -5,16 +5,16 @@ import { createPresenter, type PresenterDeps } from './notification.presenter.js
 /** Records in one page of a replay. */
 const PAGE = 500;
 
-/** From here on the second half of an event id is not `n` but epoch ms, as in legacy ids. */
+/** At or above this, the second half of an event id is a time (epoch ms), as in legacy ids, and not `n`. */
 const FIRST_EPOCH_MS = 1_000_000_000_000;
 
 /** Processes' clocks differ by less: what has a higher number by more than this later has a later time, too, ms. */
 const CLOCKS_MS = 60_000;
 
 /**
- * The number of a notification that was published by then, and none of whose successors was, by clocks that agree; 0 for none.
- * Numbers have no gaps and rise with time, so some twenty reads find it: a search by time would read all that is newer, of a
- * future time everything.
+ * @returns number of the last notification published at or before a time; 0 for none. Clocks may differ by the allowance above.
+ * Numbers have no gaps and rise with time, so a binary search finds it in some twenty reads; a query by time would read all
+ * newer ones.
  */
 async function lastNumberAt(memberNo: number, time: number, last: number): Promise<number> {
   let [reached, beyond] = [0, last + 1];

@@ -44,9 +44,8 @@ async function gapsOf(memberNos: Iterable<number>, checked: Checked): Promise<Ma
 }
 
 /**
- * Renumbers a member's notifications 1, 2, 3 … in their order. Numbers below 1 are raised first, with all others.
- * Then each number moves down to one that is free by then, so the unique index holds throughout, and an interrupted run
- * can be repeated.
+ * Renumbers a member's notifications 1, 2, 3 … in their order. All numbers are raised first if some are below 1. Then each
+ * moves down to one that is already free: the unique index holds throughout, and an interrupted run can be repeated.
  */
 async function renumber(memberNo: number): Promise<void> {
   await raiseNumbers(numbering, memberNo);

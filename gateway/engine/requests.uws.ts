@@ -10,7 +10,7 @@ import { bodyFault } from './upgrades.js';
  * Requests and answers of uWebSockets.js (docs/decisions/patched-internals.md).
  */
 
-/** An answer, and what is to be done once the system has taken all of it. */
+/** An answer, and what to do once the system has taken all of it. */
 export interface HttpAnswer extends HttpResponse {
   unanswered?: Unanswered<HttpResponse> | undefined;
   /** To a HEAD request: it has no body. */

@@ -30,7 +30,7 @@ class Room {
   #reads = new Map<number, number>();
   /** Tasks that hold the room or wait to. */
   #holders = 0;
-  /** Whether a task has failed since the room was last let go: what it should have read may be missing. */
+  /** A read failed while deliveries were paused: the gap has to be filled again. */
   #hasFailed = false;
   #tasks: SerialQueue | undefined;
 
@@ -64,8 +64,8 @@ class Room {
   }
 
   /**
-   * Makes the position that a socket was told when it entered, and the one that those before it know, the same.
-   * @param upTo the newest message that it was sent: positions after it were not told
+   * Brings the joining socket and those already in the room to the same read position.
+   * @param upTo the newest message that the joining socket was sent: it was told no position after it
    */
   #alignRead(told: ReadPosition, upTo: number): void {
     const { memberNo, seq } = told;

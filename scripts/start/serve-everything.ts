@@ -11,7 +11,7 @@ import { runService } from './run-service.js';
 import { welcome } from './welcome.js';
 
 /**
- * Adds the sample data. If that fails, as on a full disk, the service goes on: its ports are open by then, and it has
+ * Adds the sample data. If that fails, as on a full disk, the service goes on: its ports are already open, and it has
  * perhaps acknowledged what others sent.
  */
 async function tryToAddSampleData(domain: Domain, logger: Logger): Promise<void> {

@@ -35,7 +35,7 @@ describe('a gateway that starts and stops', () => {
     const staying = await client(7);
     mock.timers.enable({ apis: ['setTimeout'] });
     const drained = lone.gateway.drain();
-    expect(await ask(rawGet('/readyz'))).to.match(/^HTTP\/1.1 503.*this process is going/s);
+    expect(await ask(rawGet('/readyz'))).to.match(/^HTTP\/1.1 503.*this process is shutting down/s);
     expect(await ask(handshakeRequest('EIO=4&transport=websocket'))).to.match(/^HTTP\/1.1 503/);
     expect(await asked()).to.equal('refused');
     expect(staying.socket.connected).to.equal(true);

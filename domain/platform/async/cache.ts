@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { onRestore } from '../cluster/restores.js';
 
-/** Entries that have expired are dropped so many times in a lifetime. */
+/** Expired entries are dropped this many times per lifetime. */
 const SWEEPS = 4;
 
 /** Entries looked at in one turn of the event loop: all of a large cache may expire together. */
@@ -21,8 +21,8 @@ const collected = new FinalizationRegistry<WeakRef<{ clear(): void }>>((cache) =
  * A least-recently-used cache. Limited by `maxSize`, not `max`, for which lru-cache allocates all entries in
  * advance: for a process's caches 10 MB and 45 ms of CPU time at its start.
  *
- * An entry leaves memory within a quarter of its lifetime after that has ended, whether it is asked for again or not. One
- * timer does it, and only while there are entries: `ttlAutopurge` would need one for each.
+ * An expired entry leaves memory within a quarter of its lifetime, also if nobody asks for it. One timer serves all entries,
+ * and runs only while there are any: `ttlAutopurge` would need one for each.
  *
  * It is emptied when the database has become an older copy (cluster/restores.ts).
  *

@@ -21,13 +21,13 @@ interface DataClock {
   generation?: string;
 }
 
-/** Time between two looks at the record, ms: a restore is noticed so much later at most, and so far apart processes may be. */
+/** Interval of looks at the record, ms. A restore is noticed within it, and the clocks of two processes differ by less. */
 const LOOK_EVERY_MS = 2_000;
 
-/** An unused clock is stored after so many looks, so that a restore of any backup that is older shows. */
+/** An unused clock is stored every n-th look: a restore of an older backup then shows. */
 const STORE_EVERY_LOOKS = 5;
 
-/** What a process may have counted on after it last stored the number, with a margin, ms. */
+/** How far a process may be ahead of the number that it last stored, ms, with a margin. */
 const UNSTORED_MS = 2 * LOOK_EVERY_MS;
 
 /** The number at performance.now() 0. */
@@ -106,8 +106,8 @@ async function look(): Promise<boolean> {
 }
 
 /**
- * Meets the other processes and looks for restores from now on.
- * @returns ends it: what is not stored by then, the next start skips
+ * Follows the other processes and looks for restores.
+ * @returns stops it; the next start skips numbers that were not stored
  */
 export function watchDataClock(logger: Logger): () => void {
   let storedAt = last;

@@ -3,7 +3,7 @@ import type { Config } from '../settings/config.js';
 import type { Logger } from './logger.js';
 import { metrics } from './metrics.js';
 
-/** One line for a request or an event of a socket, if it is to be logged. */
+/** Logs a request or a socket event in one line, if LOG_REQUESTS selects it. */
 export class RequestLog {
   readonly #logger: Logger;
   readonly #wanted: Config['LOG_REQUESTS'];

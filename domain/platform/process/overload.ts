@@ -23,7 +23,7 @@ const SAMPLE_MS = 20;
  */
 const WINDOW_MS = 100;
 
-/** Pieces of work under way from which on they are a queue, beside those that have one of their own. */
+/** With more pieces of work in progress than this there is a queue. Work with a queue of its own does not count. */
 const QUEUE = 16;
 
 /** The limit of pieces under way is multiplied by this in each window in which they are done in time, until it is MOST. */
@@ -70,9 +70,9 @@ const newWindow = () => ({
 export class Overload {
   readonly #logger: Logger;
   readonly #targetMs: number;
-  /** Pieces under way that are no queue yet; so many are always taken on. */
+  /** Up to this many pieces in progress are not a queue: this many are always accepted. */
   readonly #always: number;
-  /** Pieces of work under way, and since when so many. */
+  /** Pieces of work in progress, and since when that number has not changed. */
   #underWay = 0;
   #changedAt = performance.now();
   /** Pieces that may be under way at once. */
@@ -87,7 +87,7 @@ export class Overload {
   #isLasting = false;
 
   /**
-   * @param targetMs time within which work is to be done, and the event loop to turn
+   * @param targetMs longest time for a piece of work, and for a turn of the event loop, ms
    * @param ownQueues places in the queues that work of some kinds has of its own, such as searches: were they all taken,
    *   little else would be taken on
    */
@@ -140,7 +140,7 @@ export class Overload {
     try {
       return await useCase;
     } finally {
-      // Of what waited for nothing there are so many that they would hide how long the others wait.
+      // Pieces that waited for nothing are so numerous that they would hide how long the others wait.
       if (this.#underWay >= this.#always && turn !== this.#turn) this.#window.done += 1;
       this.#change(-1);
     }

@@ -5,7 +5,7 @@ import { metrics } from '../observe/metrics.js';
 /** Files kept for the process itself: connections to the database and Redis, logs. */
 const KEPT = 64;
 
-/** One of so many accepted connections is checked; fewer than are kept. */
+/** Every n-th accepted connection is checked. Less than the number of files kept. */
 const CHECK_EVERY = 16;
 
 /** Connections refused within this time of each other are logged once, ms. */

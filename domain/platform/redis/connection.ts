@@ -61,7 +61,7 @@ export class RedisConnection {
   #echoing = false;
   #up = false;
   #closed = false;
-  /** Connections lost so far: a check during which one is lost proves nothing. */
+  /** Count of lost connections. A health check that spans a loss is inconclusive. */
   #losses = 0;
   #reason = 'not connected yet';
   #lastFaultAt = Number.NEGATIVE_INFINITY;

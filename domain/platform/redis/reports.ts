@@ -62,7 +62,7 @@ const reportSchema = writesSchema.extend({
 });
 export type Report = z.infer<typeof reportSchema>;
 
-/** What the process on duty tells all others, besides its own writes. */
+/** What the process on duty adds to its reports. */
 export type News = Pick<Report, 'polledUpTo' | 'unpublished'>;
 
 export interface ReportsDeps {

@@ -24,8 +24,8 @@ const JOINS_AT_ONCE = 10;
 const SETTLING_SECONDS = 20;
 
 /**
- * Length of the measurement in `--seconds`, and its least length, s, unless the run is short: most looks at the database come
- * every 5 s, some every 30 s.
+ * A turn lasts `--seconds` times LENGTHS, and at least LEAST_SECONDS unless the run is short: most database reads come every
+ * 5 s, some every 30 s.
  */
 const LENGTHS = 8;
 const LEAST_SECONDS = 60;

@@ -69,7 +69,7 @@ describe('npm run doctor on single processes', () => {
     const remedy = (reason: string) =>
       judgeReadiness('it', { isReady: false, reason: `SERVICE_UNAVAILABLE: ${reason}` }).remedy;
     expect(remedy(overloaded)).to.include('docs/runbook.md, "Shedding"');
-    expect(remedy('this process is going')).to.include('docs/runbook.md, "NotReady"');
+    expect(remedy('this process is shutting down')).to.include('docs/runbook.md, "NotReady"');
     expect(remedy('this process is starting')).to.include('docs/runbook.md, "A stuck deploy"');
     expect(remedy('the database does not answer')).to.equal('docs/runbook.md, "DatabaseAway"');
     expect(remedy('Redis does not answer')).to.equal('docs/runbook.md, "RedisAway"');

@@ -69,11 +69,11 @@ describe('the port of a process’s own', () => {
 
   it('says why the process is not ready', async () => {
     const call = await serve({}, async () => {
-      throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
+      throw new AppError('SERVICE_UNAVAILABLE', 'this process is shutting down');
     });
     const { status, text, headers } = await call('/readyz');
     expect([status, headers.get('retry-after')]).to.deep.equal([503, '1']);
-    expect(text).to.include('this process is going');
+    expect(text).to.include('this process is shutting down');
   });
 
   it('keeps both pages of metrics from callers without METRICS_TOKEN', async () => {
