@@ -73,14 +73,10 @@ export async function createDomain(options: DomainOptions) {
   const notifications = createNotifications({
     ...{ clock, events, directory, localTime, live, logger, redis, reports },
   });
-  const chatState = createChatState(live, redis);
-  const chat = createChat({ clock, events, directory, adoption, live, logger, config, quotas, ...chatState });
-  if (config.PLANTED_FAULT !== 'off') {
-    logger.warn({ fault: config.PLANTED_FAULT }, 'PLANTED_FAULT is set: this process breaks its promises');
-    const { plantFault } = await import('./planted-fault.js');
-    const { presence } = chatState;
-    await plantFault(config.PLANTED_FAULT, { chat, events, live, notifications, presence });
-  }
+  const chat = createChat({
+    ...{ clock, events, directory, adoption, live, logger, config, quotas },
+    ...createChatState(live, redis),
+  });
   const stopWatching = metrics.queueLength.watch(searches.waiting, { queue: 'searches' });
   let stopBeating: Awaited<ReturnType<typeof startBeating>> | undefined;
   let driftWatch: DriftWatch | undefined;

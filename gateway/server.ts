@@ -33,7 +33,6 @@ import { corsHeaders, createConnectionGuard, createOriginGuard } from './limits/
 import { ConnectionLimits } from './limits/connection-limits.js';
 import { errorAnswer, lastAnswer, serveOperations } from './operations.js';
 import { followRooms } from './order/follow-rooms.js';
-import { plantInPublisher } from './planted-pushes.js';
 import { SocketLive } from './socket-live.js';
 
 /** Connections of TCP that an address may have for each socket it may have: one more socket is refused with a reason, and idle connections are bounded. */
@@ -138,7 +137,7 @@ export class Gateway {
     const requests = new RequestLog(this.#logger, this.#config.LOG_REQUESTS);
     io.use(createAuthentication(domain, this.#config, this.#logger, requests));
     const refuseForeign = createOriginGuard(this.#config);
-    const engine = this.#engine.attach(io, this.#options, {
+    const publisher = this.#engine.attach(io, this.#options, {
       refuse: (request) => {
         if (request.path !== SOCKET_PATH) return lastAnswer(this.#guard?.refuseOther(request));
         const foreign = refuseForeign(request);
@@ -158,7 +157,6 @@ export class Gateway {
       perAddress:
         this.#guard && TRUST_PROXY === 0 ? TCP_PER_SOCKET * SOCKET_CONNECTIONS : Number.POSITIVE_INFINITY,
     });
-    const publisher = plantInPublisher(this.#config.PLANTED_FAULT, engine);
     if (this.#guard) limitFrames(io, this.#guard);
     trimRequests(io);
     const { sequencer, views, comparer } = followRooms(domain, io, publisher, this.#redis, this.#logger);

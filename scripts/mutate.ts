@@ -7,6 +7,8 @@ import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
 import { measureCoverage } from './mutate/coverage.js';
 import { denotes, mutantsOf } from './mutate/mutant.js';
+import { plantedFaults } from './mutate/planted/index.js';
+import { runPlanted } from './mutate/planted/run-planted.js';
 import { drawFrom, seededRandom } from './mutate/random.js';
 import { type Equivalent, type Result, report } from './mutate/report.js';
 import { runMutants } from './mutate/run-mutants.js';
@@ -27,6 +29,8 @@ PATH: a folder or file of the source (default: domain gateway http)
   --jobs N       test files or changes run at the same time (default 2)
   --tests PATH   folder or file of tests to run, for instance test/domain/chat; may be repeated (default: all)
   --fresh        measure again what each test file reaches
+  --planted      instead, tries the planted faults (docs/consistency.md), all or those named in place of PATH: a run of
+                 npm run prove on a copy of the build with each, and one without any (none); with --jobs
   --survivors    only the changes that survived the last run (in PATH if given), for instance after new tests;
                  not with --sample or --seed
 
@@ -35,7 +39,7 @@ changed, and count a changed source file, with its new imports, as run in full b
 Results are kept in coverage/mutate.json. Changes known to have no effect are in scripts/mutate/equivalent.json.
 A survivor whose line has changed since is listed as gone.
 
-Exit status: 0 all caught or known to have no effect; 1 some survived.`;
+Exit status: 0 all caught or known to have no effect; 1 some survived; of --planted 0 each found by its rule.`;
 
 const count = z.coerce.number('must be a number').int('must be a whole number').min(1, 'must be at least 1');
 
@@ -47,6 +51,7 @@ const optionSchema = z.object({
   tests: z.array(z.string()).default(['test']),
   survivors: z.boolean().default(false),
   fresh: z.boolean().default(false),
+  planted: z.boolean().default(false),
 });
 
 /** Compiled files under a folder of `dist`, from the project's root. */
@@ -100,6 +105,26 @@ function lastRun(file: string): Run {
   }
 }
 
+/** Tries planted faults. @returns the exit status @throws UsageError naming what is none */
+async function tryPlanted(root: string, named: string[], jobs: number): Promise<number> {
+  const known = ['none', ...Object.keys(plantedFaults)];
+  const unknown = named.filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw new UsageError(`--planted: no fault ${unknown.join(', ')}`);
+  const names = named.length > 0 ? named : known;
+  let missed = 0;
+  await runPlanted({
+    ...{ root, names, jobs },
+    done({ name, fault, isFound, text }) {
+      if (!isFound) missed += 1;
+      process.stdout.write(
+        `${isFound ? 'found ' : 'MISSED'} ${name} (${fault?.rule ?? 'nothing'}): ${text}\n`,
+      );
+    },
+  });
+  process.stdout.write(`${names.length - missed} of ${names.length} as expected\n`);
+  return missed === 0 ? 0 : 1;
+}
+
 await runCommand(usage, async (args) => {
   const { values, positionals } = readArguments({
     args,
@@ -112,6 +137,7 @@ await runCommand(usage, async (args) => {
       tests: { type: 'string', multiple: true },
       survivors: { type: 'boolean' },
       fresh: { type: 'boolean' },
+      planted: { type: 'boolean' },
     },
   });
   const options = checkArguments(optionSchema, values);
@@ -119,6 +145,7 @@ await runCommand(usage, async (args) => {
   if (survivors && (sample ?? options.seed) !== undefined)
     throw new UsageError('--survivors: tries every survivor, so --sample and --seed cannot be given with it');
   const root = projectRoot();
+  if (options.planted) return tryPlanted(root, positionals, jobs);
   const resultsFile = join(root, 'coverage', 'mutate.json');
   const last: Run = survivors ? lastRun(resultsFile) : { seed, results: [] };
   const survived = last.results.filter(({ verdict }) => verdict === 'survived' || verdict === 'gone');

@@ -3,7 +3,7 @@ import { noLive } from '../../domain/kernel/live.js';
 import { connectMongo, disconnectMongo } from '../../domain/platform/mongo/connection.js';
 import { prepareDatabase, requireReadable } from '../../domain/platform/mongo/migrate.js';
 import { createLogger } from '../../domain/platform/observe/logger.js';
-import { type Config, loadConfig } from '../../domain/platform/settings/config.js';
+import { loadConfig } from '../../domain/platform/settings/config.js';
 import { openDatabase, requireDatabase } from './open-database.js';
 
 /**
@@ -21,8 +21,7 @@ export async function withDomain<T>(
   work: (domain: Domain) => Promise<T>,
   { creates = false, access = 'writes' }: { creates?: boolean; access?: 'reads' | 'writes' | 'repairs' } = {},
 ): Promise<T> {
-  // A command that runs beside planted faults is to see what they do.
-  const config: Config = { ...loadConfig(), PLANTED_FAULT: 'off' };
+  const config = loadConfig();
   if (!creates) requireDatabase(config);
   const logger = createLogger(config.LOG_LEVEL, name, config.production ? 'json' : 'text');
   const database = await openDatabase(config);

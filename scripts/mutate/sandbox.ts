@@ -4,10 +4,16 @@ import { runTests, type TestRun } from './run-tests.js';
 
 /** A copy of the build, to change one file at a time. */
 export interface Sandbox {
+  /** The copy of `dist`. */
+  readonly build: string;
+  /**
+   * Changes a file.
+   * @param file compiled file, from the project's root
+   * @returns a function that restores it
+   */
+  change(file: string, text: string): () => void;
   /**
    * Changes a file, runs tests until one fails, and restores the file.
-   * @param file compiled file, from the project's root
-   * @param text its changed text
    * @param cpuSeconds CPU time after which a process of the tests is killed, s
    */
   run(file: string, text: string, tests: string[], cpuSeconds: number): Promise<TestRun>;
@@ -27,15 +33,21 @@ export function createSandbox(root: string, name: string): Sandbox {
     symlinkSync(join(root, entry), join(folder, entry));
   }
   cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
+  function change(file: string, text: string): () => void {
+    const path = join(folder, file);
+    const original = readFileSync(path);
+    writeFileSync(path, text);
+    return () => writeFileSync(path, original);
+  }
   return {
+    build: join(folder, 'dist'),
+    change,
     async run(file, text, tests, cpuSeconds) {
-      const path = join(folder, file);
-      const original = readFileSync(path);
-      writeFileSync(path, text);
+      const restore = change(file, text);
       try {
         return await runTests(folder, tests, cpuSeconds);
       } finally {
-        writeFileSync(path, original);
+        restore();
       }
     },
     remove() {

@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Config } from '../../domain/platform/settings/config.js';
 import { freePort } from '../command/ports.js';
 import { HOST, isReady, type RedisAdapter, START_FLAGS, settings } from '../load/installation.js';
 import type { ManagedProcess, ProcessGroup } from '../load/process-group.js';
@@ -16,8 +15,6 @@ export interface OwnOptions {
   adapter: RedisAdapter;
   /** Folder of the compiled http and gateway programs; stores are those of the command's own build. */
   build: string | undefined;
-  /** To show that the checker finds it. */
-  plantedFault: Config['PLANTED_FAULT'];
 }
 
 /** Signs what the processes publish to each other. */
@@ -139,7 +136,7 @@ async function startStores(group: ProcessGroup) {
  */
 export async function startOwnInstallation(
   group: ProcessGroup,
-  { http, gateways, engine, adapter, build = OWN_BUILD, plantedFault }: OwnOptions,
+  { http, gateways, engine, adapter, build = OWN_BUILD }: OwnOptions,
   prepare: (databaseUri: string) => Promise<void>,
 ): Promise<OwnInstallation> {
   const close = () => group.end('SIGKILL');
@@ -149,7 +146,6 @@ export async function startOwnInstallation(
     const proxies = await Proxies.open(group);
     const env = {
       ...settings(group, database.uri),
-      PLANTED_FAULT: plantedFault,
       NODE_ENV: 'test',
       TIME_ZONE,
       REDIS_ADAPTER: adapter,

@@ -1,5 +1,4 @@
 import { SignJWT } from 'jose';
-import { loadConfig } from '../../domain/platform/settings/config.js';
 import { SECRET } from '../load/installation.js';
 import { ProcessGroup } from '../load/process-group.js';
 import { prlimitMissing, redisMissing } from '../load/programs.js';
@@ -36,13 +35,12 @@ export function ownToken(email: string, nickname: string): Promise<string> {
 /**
  * Starts an installation.
  * @param onStart called with what ends it, as soon as there is something to end, and again when there is more
- * @throws ConfigError; Error if redis-server or, for disk-full, prlimit is missing, or a process does not start
+ * @throws Error if redis-server or, for disk-full, prlimit is missing, or a process does not start
  */
 export async function startTarget(
   options: ProveOptions,
   onStart: (end: () => Promise<string[]>) => void,
 ): Promise<Target> {
-  const { PLANTED_FAULT: plantedFault } = loadConfig();
   if (redisMissing) throw new Error(`redis-server is ${redisMissing}`);
   const { faults = faultKinds } = options;
   if (prlimitMissing && faults.includes('disk-full'))
@@ -59,7 +57,7 @@ export async function startTarget(
   const authors: Author[] = [];
   const own = await startOwnInstallation(
     group,
-    { http: Number(http), gateways, engine, adapter, build, plantedFault },
+    { http: Number(http), gateways, engine, adapter, build },
     (uri) => connected(uri, () => storeAccounts(authors, run, members, ownToken)),
   );
   const base = own.services.find(({ door }) => door === 'http')?.base ?? '';

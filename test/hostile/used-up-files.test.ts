@@ -15,7 +15,7 @@ describe('a service that has used up its files', () => {
   let service: ServiceProcess;
   let clients: Socket[];
   before(async () => {
-    service = await startServiceProcess({ RATE_LIMIT: 'off', LOG_LEVEL: 'warn' }, FILES);
+    service = await startServiceProcess({ RATE_LIMIT: 'off', LOG_LEVEL: 'warn' }, { files: FILES });
   });
   beforeEach(() => {
     clients = [];

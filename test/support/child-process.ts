@@ -1,5 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { engineSetting } from './engine.js';
 
@@ -28,6 +29,8 @@ export interface Program {
   /** The compiled program, by its path from the project's folder. */
   path: string;
   args?: string[];
+  /** Folder of another compiled build; by default the one of the tests. */
+  build?: string | undefined;
   /** Working folder. */
   folder: string;
   /** Its whole environment, PATH aside. */
@@ -63,7 +66,8 @@ function collectOutput(child: ChildProcess): { text: string } {
 
 /** A process that is not started yet. */
 export function createTestProcess(program: Program): TestProcess {
-  const { name, path, args = [], folder, env, files, isReady = () => true } = program;
+  const { name, path, build, args = [], folder, env, files, isReady = () => true } = program;
+  const module = build === undefined ? fileURLToPath(compiled(path)) : join(build, path);
   // Most live for seconds: V8's optimising compiler would use more CPU time than it saves.
   const flags = ['--no-opt', '--import', PRELOAD];
   let child: ChildProcess | undefined;
@@ -71,7 +75,7 @@ export function createTestProcess(program: Program): TestProcess {
   const outputs: { text: string }[] = [];
 
   async function start(more: Record<string, string> = {}): Promise<unknown> {
-    const started = fork(fileURLToPath(compiled(path)), args, {
+    const started = fork(module, args, {
       cwd: folder,
       env: { PATH: process.env.PATH, ...engineSetting, ...env, ...more },
       ...(files === undefined

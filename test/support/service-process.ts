@@ -17,8 +17,12 @@ export type ServiceProcess = Awaited<ReturnType<typeof startServiceProcess>>;
  * Resolves when both of its ports answer; rejects with its log when it does not start.
  *
  * @param files how many it may have open
+ * @param build folder of another compiled build than that of the tests
  */
-export async function startServiceProcess(settings: Record<string, string> = {}, files?: number) {
+export async function startServiceProcess(
+  settings: Record<string, string> = {},
+  { files, build }: { files?: number; build?: string } = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-child-'));
   const env = {
     NODE_ENV: 'test',
@@ -34,7 +38,7 @@ export async function startServiceProcess(settings: Record<string, string> = {},
   };
   const config = loadConfig(env, folder);
   const path = 'test/support/child-service.js';
-  const child = createTestProcess({ name: 'service', path, folder, env, files });
+  const child = createTestProcess({ name: 'service', path, build, folder, env, files });
   const ready = (await child.start()) as Record<
     'httpPort' | 'gatewayPort' | 'saleNo' | 'authorNo',
     number

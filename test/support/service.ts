@@ -64,12 +64,8 @@ export async function openDatabase(name: string): Promise<TestDatabase> {
   return startEmbeddedMongo({ storage: 'memory' });
 }
 
-/**
- * Starts the service in this process, at most one at a time.
- * @param settings further ones
- * @param given its database, which stays open when it is stopped; by default it has its own
- */
-export async function startService(settings: Record<string, string> = {}, given?: TestDatabase) {
+/** Starts the service in this process, at most one at a time. */
+async function startService() {
   const dataDir = mkdtempSync(join(tmpdir(), 'adoption-test-'));
   const ports = { HTTP_PORT: '0', GATEWAY_PORT: '0' };
   const env = {
@@ -79,10 +75,9 @@ export async function startService(settings: Record<string, string> = {}, given?
     DATA_DIR: dataDir,
     RATE_LIMIT: 'off',
     DEMO: 'off',
-    ...settings,
   };
   const config = loadConfig(env, dataDir);
-  const database = given ?? (await openDatabase(`adoption_test_${process.pid}`));
+  const database = await openDatabase(`adoption_test_${process.pid}`);
   const logger = createWatchedLogger();
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   const { domain, httpPort, gatewayPort } = await runService(config, logger, database.uri, shutdown);
@@ -100,7 +95,7 @@ export async function startService(settings: Record<string, string> = {}, given?
     collectionScans: () => scansOf(mongoose.connection.getClient().db()),
     async stop(): Promise<void> {
       await shutdown.begin('the tests are done');
-      if (!given) await database.close();
+      await database.close();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

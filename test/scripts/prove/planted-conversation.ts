@@ -2,8 +2,8 @@ import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import mongoose from 'mongoose';
 import { SECRET } from '../../../scripts/load/installation.js';
+import { connected } from '../../../scripts/load/seed.js';
 import { judge, type Verdict } from '../../../scripts/prove/check/judge.js';
 import { RestDoor } from '../../../scripts/prove/clients/rest-door.js';
 import { SocketDoor } from '../../../scripts/prove/clients/socket-door.js';
@@ -17,7 +17,8 @@ import type { Served } from '../../../scripts/prove/served.js';
 import { ownToken } from '../../../scripts/prove/target.js';
 import { type Account, type Author, storeAccounts } from '../../../scripts/run-accounts/accounts.js';
 import { eventually } from '../../support/eventually.js';
-import { openDatabase, startService } from '../../support/service.js';
+import { openDatabase } from '../../support/service.js';
+import { startServiceProcess } from '../../support/service-process.js';
 
 /** A history that can be waited for. */
 class WatchedHistory extends HistoryFile {
@@ -40,8 +41,8 @@ class WatchedHistory extends HistoryFile {
 const events = { message() {}, drain() {}, closed() {} };
 
 /**
- * Two members of a room talk over a service in this process, by the clients of a run, which record it: each has a stream and a
- * socket in the room.
+ * Two members of a room talk over a service, by the clients of a run, which record it: each has a stream and a socket in
+ * the room.
  */
 export class Conversation {
   readonly room: number;
@@ -69,19 +70,22 @@ export class Conversation {
     this.#members = [author, asker];
     const at = () => servers[0];
     this.#streams = this.#members.map(
-      (account, i) => new StreamDoor(history, account, `m${i + 1}.s`, at, () => 0),
+      (account, i) => new StreamDoor(history, account, `m${i + 1}.s`, at, (limit) => limit - 1),
     );
   }
 
-  /** Runs one, and judges it. @param fault as PLANTED_FAULT @param talk what they do */
+  /** Runs one, and judges it. @param build folder of the compiled service @param talk what they do */
   static async judge(
-    fault: string,
+    build: string,
     talk: (conversation: Conversation) => Promise<unknown>,
   ): Promise<Verdict> {
     const folder = mkdtempSync(join(tmpdir(), 'adoption-test-planted-'));
     const file = join(folder, 'history.ndjson');
     const database = await openDatabase(`adoption_planted_${process.pid}`);
-    const start = () => startService({ PLANTED_FAULT: fault, JWT_SECRET: SECRET }, database);
+    const settings = { MONGODB_URI: database.uri, JWT_SECRET: SECRET, RATE_LIMIT: 'off' };
+    const start = () => startServiceProcess(settings, { build });
+    const members: Author[] = [];
+    await connected(database.uri, () => storeAccounts(members, 'planted', 3, ownToken));
     let running = await start();
     const history = new WatchedHistory(file);
     try {
@@ -94,8 +98,6 @@ export class Conversation {
         running = await start();
         [servers[0].base, servers[1].base] = [running.http, running.gateway];
       };
-      const members: Author[] = [];
-      await storeAccounts(members, 'planted', 3, ownToken);
       const community = emptyCommunity('planted', members);
       await openCommunity(running.http, community, members);
       await writeHeader(history, servers, community, 1, { faults: 'none' });
@@ -103,8 +105,6 @@ export class Conversation {
       await history.close();
       return await judge(createInterface({ input: createReadStream(file) }));
     } finally {
-      // What a fault has planted in the storage stays there otherwise.
-      Reflect.deleteProperty(mongoose.model('Message').collection, 'insertMany');
       await running.stop();
       await database.close();
       rmSync(folder, { recursive: true });

@@ -48,7 +48,6 @@ describe('configuration', () => {
       OTEL_TRACES_SAMPLER_ARG: 1,
       DRAIN_WINDOW_MS: 2_000,
       SHUTDOWN_TIMEOUT_MS: 10_000,
-      PLANTED_FAULT: 'off',
       production: false,
     });
   });
@@ -176,7 +175,6 @@ describe('configuration', () => {
     GATEWAY_INSTANCES: ['0', '1.5', '1000'],
     DRAIN_WINDOW_MS: ['soon', '-1', '0.5', '300001'],
     SHUTDOWN_TIMEOUT_MS: ['soon', '99', '-5', '600001', '100.5'],
-    PLANTED_FAULT: ['on', 'all', 'drop-push,seq-hole'],
   };
   for (const [name, values] of Object.entries(bad)) {
     it(`49: refuses a bad ${name} with one line that names it`, () => {

@@ -26,15 +26,6 @@ describe('the faults of a configuration', () => {
     ]);
   });
 
-  it('refuses a planted fault in production, and one that there is not', () => {
-    const lines = faults({ NODE_ENV: 'production', PLANTED_FAULT: 'drop-push' });
-    expect(lines).to.include('PLANTED_FAULT: must be off in production');
-    expect(faults({ PLANTED_FAULT: 'drop-push' })).to.deep.equal([]);
-    expect(faults({ PLANTED_FAULT: 'all' })[0]).to.match(
-      /^PLANTED_FAULT: must be off, drop-push, .+ or seq-hole$/,
-    );
-  });
-
   it('refuses a drain window that leaves several processes less than 4 s to stop', () => {
     const REDIS_URL = 'redis://127.0.0.1:6379';
     const few = { DRAIN_WINDOW_MS: '10000', SHUTDOWN_TIMEOUT_MS: '13999' };
