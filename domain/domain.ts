@@ -36,7 +36,7 @@ export interface DomainOptions {
 }
 
 /** Searches that wait for their turn, each for the length of a few searches. */
-const MAX_WAITING_SEARCHES = 8;
+export const MAX_WAITING_SEARCHES = 8;
 
 /** How many searches run or wait for their turn at most; with limits off, they have no queue. */
 const placesOfSearches = ({ SEARCHES_AT_ONCE }: Config): number =>

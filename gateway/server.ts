@@ -36,17 +36,17 @@ import { followRooms } from './order/follow-rooms.js';
 import { SocketLive } from './socket-live.js';
 
 /** Connections of TCP that an address may have for each socket it may have: one more socket is refused with a reason, and idle connections are bounded. */
-const TCP_PER_SOCKET = 2;
+export const TCP_PER_SOCKET = 2;
 
 /** Largest frame accepted, bytes: the longest message with every character escaped, and a margin. */
-const MAX_FRAME = 128 * 1024;
+export const MAX_FRAME = 128 * 1024;
 
 /** A half-open connection is detected within the sum of both, ms. */
-const PING_INTERVAL_MS = 20_000;
-const PING_TIMEOUT_MS = 10_000;
+export const PING_INTERVAL_MS = 20_000;
+export const PING_TIMEOUT_MS = 10_000;
 
 /** Time for a connection to authenticate, ms: apps fetch the token once it is open, some over a slow line. (contract, section 5) */
-const CONNECT_TIMEOUT_MS = 30_000;
+export const CONNECT_TIMEOUT_MS = 30_000;
 
 /** Why a process that drains takes on nothing. */
 const going = () => new AppError('SERVICE_UNAVAILABLE', 'this process is shutting down');

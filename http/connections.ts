@@ -43,7 +43,7 @@ const CHECKS = 3;
 const REQUEST_BYTES = 2_048;
 
 /** Bytes of waiting requests on one connection: a thousand small ones. No browser or proxy pipelines. */
-const MAX_WAITING = 2 * 1024 * 1024;
+export const MAX_WAITING = 2 * 1024 * 1024;
 
 function sizeOf({ url = '', rawHeaders }: IncomingMessage): number {
   return rawHeaders.reduce((sum, text) => sum + text.length, REQUEST_BYTES + url.length);

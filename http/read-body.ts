@@ -13,11 +13,11 @@ export const MAX_BODY = 64 * 1024;
 export const MAX_ARTICLE_BODY = 1024 * 1024;
 
 /** Most levels and values that a JSON body may have, far more than any call takes: what is larger is not even parsed. */
-const MAX_DEPTH = 32;
-const MAX_VALUES = 5_000;
+export const MAX_DEPTH = 32;
+export const MAX_VALUES = 5_000;
 
 /** Largest body of the disconnect call, bytes, the same: it holds one e-mail address. */
-const MAX_FORM = 16_384;
+export const MAX_FORM = 16_384;
 
 /**
  * A whole body at once: a decoder in the request's stream would have to be ended on every way out, or its late

@@ -19,24 +19,24 @@ import { shedLoad } from './shed-load.js';
 import { StreamHub } from './sse/stream-hub.js';
 
 /** Time for a client to send its headers, and its whole request, ms; checked every CHECK_MS, by default 30 s. */
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 20_000;
+export const HEADERS_TIMEOUT_MS = 10_000;
+export const REQUEST_TIMEOUT_MS = 20_000;
 const CHECK_MS = 1_000;
 
 /**
  * Largest head of a request, bytes; a larger one is answered 431. A token (8 kB) may be in it twice, in the
  * Authorization header and in the cookie, beside other headers: Node's default of 16 KiB is too small.
  */
-const MAX_HEAD = 32 * 1024;
+export const MAX_HEAD = 32 * 1024;
 
 /**
  * Time within which a client must read some of its answers or event stream, ms; its connection is destroyed
  * otherwise. Longer than a phone is usually offline in a tunnel.
  */
-const STALLED_MS = 30_000;
+export const STALLED_MS = 30_000;
 
 /** Time within which a client must read an answer to its end, ms: 16 MiB, more than the largest, at 60 kB/s. */
-const ANSWER_MS = 300_000;
+export const ANSWER_MS = 300_000;
 
 /** Time for running requests to finish in a stop once idle connections are closed, ms. */
 const FINISH_MS = 3_000;

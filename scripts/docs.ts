@@ -7,9 +7,9 @@ import { publishedDocuments } from './docs/published.js';
 
 const usage = `Usage: npm run docs
 
-Writes the published API documents to docs/api: what /openapi.json, /asyncapi.json and /docs serve; and the
-table of metrics to docs/metrics.md. The tests compare both with the source, so that a review sees every change of
-the interface.`;
+Writes the published API documents to docs/api: what /openapi.json, /asyncapi.json and /docs serve; the table
+of metrics to docs/metrics.md, and that of limits to docs/operations.md. The tests compare them with the source, so that a
+review sees every change of the interface.`;
 
 await runCommand(usage, async (args) => {
   readArguments({ args, options: {} });

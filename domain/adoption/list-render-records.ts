@@ -4,10 +4,10 @@ import { presentRenderRecord, type RenderRecord } from './adoption.presenter.js'
 import { AdoptionPost } from './adoption-post.model.js';
 
 /** Most posts in the list, the newest ones: bounds its time and size (fault 44). */
-const MAX_POSTS = 50_000;
+export const MAX_POSTS = 50_000;
 
 /** Most bytes of JSON in the list: 300 a post, and twice what posts take. */
-const MAX_BYTES = 16 * 1024 * 1024;
+export const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Shortest time, ms, a list is used: other processes' posts are seen this much later. */
 const FRESH_MS = 2_000;

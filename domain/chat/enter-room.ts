@@ -9,13 +9,13 @@ import { other, requireParticipant } from './room.model.js';
 import { unreadOf } from './room-states.js';
 
 /** Most messages in the answer to one join. (contract, section 5) */
-const MAX_CAUGHT_UP = 500;
+export const MAX_CAUGHT_UP = 500;
 
 /**
  * Most bytes of text in the answer to one join: a quarter of the lag at which a reader is closed
  * (gateway/engine/engineio-internals.ts). More would close a client on a slow network each time it reconnects.
  */
-const MAX_CAUGHT_UP_BYTES = 256 * 1024;
+export const MAX_CAUGHT_UP_BYTES = 256 * 1024;
 
 const fittingText = (records: MessageRecord[]): MessageRecord[] =>
   fitting(records, MAX_CAUGHT_UP_BYTES, ({ content }) => content);

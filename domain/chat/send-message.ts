@@ -11,10 +11,10 @@ import { presentPayload } from './message.presenter.js';
 import { BOTH_SIDES, requireParticipant } from './room.model.js';
 
 /** Longest message text, code points. */
-const MAX_TEXT = 5_000;
+export const MAX_TEXT = 5_000;
 
 /** Longest address of an image, code points. */
-const MAX_ADDRESS = 2_048;
+export const MAX_ADDRESS = 2_048;
 
 /** `lat lng` in decimal degrees. */
 const COORDS = /^(-?\d{1,2}(?:\.\d{1,15})?) (-?\d{1,3}(?:\.\d{1,15})?)$/;

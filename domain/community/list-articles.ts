@@ -19,7 +19,7 @@ export interface ArticleList {
 }
 
 /** Most characters of text in a page, `hot` and `weekly`: of longer ones the longest texts are shortened. */
-const MAX_TEXT = 256 * 1024;
+export const MAX_TEXT = 256 * 1024;
 
 type ListDeps = Pick<CommunityDeps, 'directory' | 'trending' | 'localTime' | 'searches'>;
 

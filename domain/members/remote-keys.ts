@@ -17,10 +17,10 @@ const UNKNOWN_KEY_COOL_DOWN_MS = 30_000;
 const FAILURE_COOL_DOWN_MS = 5_000;
 
 /** Time limit of a fetch, headers and body, ms. */
-const FETCH_MS = 3_000;
+export const FETCH_MS = 3_000;
 
 /** Largest key set, bytes: real ones have a few kB. */
-const MAX_SET = 1024 * 1024;
+export const MAX_SET = 1024 * 1024;
 
 /** @throws Error when the body breaks off or exceeds MAX_SET */
 async function readBody(response: IncomingMessage): Promise<string> {

@@ -35,7 +35,7 @@ export interface Claims {
 const MAX_SKEW_S = 60;
 
 /** Longest accepted token, characters: longer than any real one, but cheap to hash. */
-const MAX_TOKEN_LENGTH = 8_192;
+export const MAX_TOKEN_LENGTH = 8_192;
 
 /** A claim that others see; one that is no text, or of which nothing is left, counts as absent. */
 const shown = (show: (text: string) => string | undefined) =>

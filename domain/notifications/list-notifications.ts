@@ -4,7 +4,7 @@ import { lastNumberOf, type NotificationRecord, readNewest } from './notificatio
 import { createPresenter, type PresenterDeps } from './notification.presenter.js';
 
 /** Most notifications in one list, and most read at a time. */
-const MAX_LISTED = 1_000;
+export const MAX_LISTED = 1_000;
 
 /** How far back a list looks, in numbers: those of deleted notifications, and of all but the latest of a chat, count, too. */
 const MAX_BACK = 10_000;

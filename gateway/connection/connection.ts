@@ -11,7 +11,7 @@ import { armExpiry, closeSocket, disarmExpiry } from './session-expiry.js';
 import type { GatewaySocket } from './socket.js';
 
 /** Most connections of one member, without limits any number; a further one closes the oldest. */
-const MAX_CONNECTIONS = 50;
+export const MAX_CONNECTIONS = 50;
 
 /**
  * Reasons that leave an open connection without its namespace. It is closed then: Socket.IO forgets its rooms

@@ -2,12 +2,12 @@ import type { Config } from '../../domain/platform/settings/config.js';
 import type { GatewaySocket } from '../connection/socket.js';
 
 /** Frames and bytes that a connection may send until it is admitted: connect requests, an upgrade, an answer to a ping. */
-const MAX_FRAMES_UNADMITTED = 10;
-const MAX_BYTES_UNADMITTED = 32 * 1024;
+export const MAX_FRAMES_UNADMITTED = 10;
+export const MAX_BYTES_UNADMITTED = 32 * 1024;
 
 /** What a network's connections may send in a window until they are admitted, for each handshake that it may make. */
-const FRAMES_PER_HANDSHAKE = 5;
-const BYTES_PER_HANDSHAKE = 8 * 1024;
+export const FRAMES_PER_HANDSHAKE = 5;
+export const BYTES_PER_HANDSHAKE = 8 * 1024;
 
 /** What else a network may ask in a window, for each handshake that it may make: by default as much as of the HTTP port. */
 const OTHERS_PER_HANDSHAKE = 5;

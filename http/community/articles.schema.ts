@@ -3,16 +3,16 @@ import type { ArticleDetail, ArticleList } from '../../domain/community/index.js
 import { imageAddress, pathId, text, wholeNumber } from '../../domain/kernel/input.js';
 
 /** Most characters a title, a text, an address and a search word may have, and images an article. */
-const MAX_TITLE = 200;
-const MAX_CONTEXT = 20_000;
+export const MAX_TITLE = 200;
+export const MAX_CONTEXT = 20_000;
 const MAX_URL = 2_048;
 const MAX_KEYWORD = 100;
-const MAX_IMAGES = 20;
+export const MAX_IMAGES = 20;
 const MAX_CATEGORY = 2 ** 31 - 1;
 
 /** Pages beyond this are refused: the database steps through every skipped row. */
 const MAX_PAGE = 10_000;
-const MAX_SIZE = 50;
+export const MAX_SIZE = 50;
 const DEFAULT_SIZE = 10;
 
 const categoryId = wholeNumber(0, MAX_CATEGORY).meta({ example: 1 });

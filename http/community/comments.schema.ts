@@ -4,7 +4,7 @@ import { id, pathId, text, wholeNumber } from '../../domain/kernel/input.js';
 import { articleId, publishedAt } from './articles.schema.js';
 
 /** Most characters a comment may have. */
-const MAX_CONTEXT = 2_000;
+export const MAX_CONTEXT = 2_000;
 
 const example = 'Congratulations!';
 const context = text(MAX_CONTEXT).meta({ description: 'comment text', example });

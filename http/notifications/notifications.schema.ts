@@ -4,7 +4,7 @@ import { notificationView } from '../../domain/kernel/live.js';
 import { formatEvent, HEARTBEAT, RETRY_MS } from '../sse/event-format.js';
 
 /** Most ids in one deletion. */
-const MAX_IDS = 1_000;
+export const MAX_IDS = 1_000;
 
 export const notificationParams = z.object({
   notificationId: pathId.meta({ description: 'notification identifier', example: 88 }),

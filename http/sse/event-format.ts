@@ -13,7 +13,7 @@ export const HEARTBEAT = ': heartbeat\n\n';
 export const RETRY_MS = 3_000;
 
 /** Time, ms, before a client tries again whose member has too many streams. */
-const TOO_MANY_RETRY_MS = 60_000;
+export const TOO_MANY_RETRY_MS = 60_000;
 
 /**
  * A stream in place of one too many. Neither 204 nor 429, after which browsers and polyfills never come back: the streams

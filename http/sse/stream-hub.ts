@@ -10,7 +10,7 @@ import { Stream, type StreamServices } from './stream.js';
 const HEARTBEAT_MS = 20_000;
 
 /** Most streams of one member, without limits any number; one more is told to try again later. (contract, section 6) */
-const MAX_STREAMS = 10;
+export const MAX_STREAMS = 10;
 
 /** Every open event stream of this process. */
 export class StreamHub {

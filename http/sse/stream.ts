@@ -7,7 +7,7 @@ import { releaseHeaders } from '../node-internals.js';
 import { formatEvent, HEARTBEAT, RETRY_MS, STREAM_HEADERS } from './event-format.js';
 
 /** Bytes a reader may lag before its stream is closed. (contract, section 6) */
-const MAX_LAG = 1024 * 1024;
+export const MAX_LAG = 1024 * 1024;
 
 /** Why a stream ended, for metrics and, as a comment, at its end. `too-many`: it was refused, not opened (StreamHub). */
 export type CloseReason = 'client' | 'expired' | 'too-many' | 'slow' | 'drain' | 'error' | 'restore';

@@ -24,7 +24,7 @@ const SAMPLE_MS = 20;
 const WINDOW_MS = 100;
 
 /** With more pieces of work in progress than this there is a queue. Work with a queue of its own does not count. */
-const QUEUE = 16;
+export const QUEUE = 16;
 
 /** The limit of pieces under way is multiplied by this in each window in which they are done in time, until it is MOST. */
 const INCREASE = 1.1;
@@ -34,7 +34,7 @@ const MOST = 1_000;
 const STARTING_MS = 2_000;
 
 /** Shares of the heap's limit: from the first on nothing is taken on, until less than the second is used. */
-const HEAP_FULL = 0.9;
+export const HEAP_FULL = 0.9;
 const HEAP_FREE = 0.85;
 
 /** Time of overload, ms, after which a process reports that it is not ready, and time without after which it is. */

@@ -6,7 +6,7 @@ import { afterRunning } from './running-time.js';
 import { RejectedMessage } from './sealed-messages.js';
 
 /** Largest message accepted, bytes: several times our longest. */
-const MAX_MESSAGE = 1024 * 1024;
+export const MAX_MESSAGE = 1024 * 1024;
 
 type Client = Redis | Cluster;
 type Send = (...args: unknown[]) => Promise<unknown>;

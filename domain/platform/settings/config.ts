@@ -20,7 +20,7 @@ export class ConfigError extends Error {
 const AFTER_DRAIN_MS = 4_000;
 
 /** So many comments are still read within the time limit of a query. */
-const MOST_COMMENTS = 100_000;
+export const MOST_COMMENTS = 100_000;
 
 /** The variables, in the order of README's table. */
 const schema = z.object({

@@ -18,7 +18,7 @@ function expectSame(served: string, path: string): void {
   expect(is.length, `lines of ${path}, ${AGAIN}`).to.equal(should.length);
 }
 
-describe('docs/api and docs/metrics.md', () => {
+describe('docs/api, docs/metrics.md and the table of limits', () => {
   it('are what the source generates', () => {
     for (const [path, text] of Object.entries(publishedDocuments())) expectSame(text, path);
   });
