@@ -15,6 +15,7 @@ import {
   createSocketBus,
   type SocketBus,
 } from '../domain/platform/cluster/socket-adapter.js';
+import { lostPushes } from '../domain/platform/observe/lost-pushes.js';
 import { stagesOf } from '../domain/platform/observe/message-stages.js';
 import { metrics } from '../domain/platform/observe/metrics.js';
 import { laterStep } from '../domain/platform/observe/tracing.js';
@@ -120,6 +121,12 @@ export class SocketLive implements Live {
     return this.#adapter.rooms.has(memberRoom(memberNo));
   }
 
+  connectedSince(memberNo: number): number {
+    const { sockets } = this.#io.of('/');
+    const ids = [...(this.#adapter.rooms.get(memberRoom(memberNo)) ?? [])];
+    return Math.min(...ids.map((id) => sockets.get(id)?.handshake.issued ?? Number.POSITIVE_INFINITY));
+  }
+
   connectionsIn(chatNo: number): number {
     return this.#adapter.rooms.get(chatRoom(chatNo))?.size ?? 0;
   }
@@ -180,6 +187,7 @@ export class SocketLive implements Live {
         break;
       }
       case 'notification':
+        lostPushes.came('notification', room, push[1].id);
         if (notifications.acceptPush(push[1].id)) publish();
         break;
       default:

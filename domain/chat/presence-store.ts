@@ -36,7 +36,8 @@ type RoomSnapshot = [position: number, version: number, ...memberNos: number[]];
 /** A change that a refresh has found, in the room at this position (from 1); see presence.lua. */
 type PresenceChange = [position: number, memberNo: number, kind: number, versionOrAge: number];
 
-/** A kind of PresenceChange: the member is present. Of one who is gone it is 0. */
+/** Kinds of PresenceChange: the member is gone, is present. */
+export const GONE = 0;
 export const PRESENT = 1;
 
 /** This process is to remove all of the member's connections. */

@@ -1,6 +1,10 @@
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: one class and its steps, which nothing else calls.
 import { redisChannels } from '../kernel/redis-keys.js';
+import { chatRoom } from '../kernel/socket-rooms.js';
 import { SerialQueue } from '../platform/async/serial-queue.js';
 import { joinNext } from '../platform/async/shared-runs.js';
+import { lostPushes } from '../platform/observe/lost-pushes.js';
+import { metrics } from '../platform/observe/metrics.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import { DeliveredPresence } from './delivered-presence.js';
 import type { OpenRooms, Presence, PresenceListener } from './presence.js';
@@ -9,6 +13,7 @@ import { PresenceInterruptions } from './presence-interruptions.js';
 import {
   CLEARED,
   CLEARED_LATE,
+  GONE,
   inCalls,
   PRESENT,
   type PresenceSnapshot,
@@ -127,6 +132,7 @@ export class RedisPresence implements Presence {
   }
 
   accept(chatNo: number, memberNo: number, present: boolean, version: number): boolean {
+    lostPushes.came('presence', chatRoom(chatNo), memberNo);
     return this.#delivered.accept(chatNo, memberNo, present, version);
   }
 
@@ -230,6 +236,7 @@ export class RedisPresence implements Presence {
     const present = new Set([...memberNos, ...this.#staying(chatNo)]);
     for (const [memberNo, isPresent] of this.#delivered.reconcile(chatNo, present, version, isSettled)) {
       this.#openRooms.presenceHere(chatNo, memberNo, isPresent);
+      lostPushes.mended('presence', chatRoom(chatNo), memberNo);
     }
   }
 
@@ -286,6 +293,10 @@ export class RedisPresence implements Presence {
     const [changes, snapshots] = answer;
     for (const [position, ...change] of changes) {
       this.#apply(chatNos[position - 1] as number, change, { lastEntry, sentAt });
+      const { present, unconfirmed } = rooms[position - 1] as (typeof rooms)[0];
+      const [memberNo, kind] = change;
+      const isOurs = unconfirmed.has(memberNo) || present.some(([no]) => no === memberNo);
+      if (kind === GONE && !isOurs) metrics.presenceExpired.inc();
     }
     // Not if the answer has shown that Redis has lost its data.
     for (const [position, ...snapshot] of mayRemove && this.#interruptions.isOver ? snapshots : []) {

@@ -158,6 +158,8 @@ export interface Live {
   notificationHere(memberNo: number, view: NotificationView, json: string): boolean;
   /** Whether the member has a socket in this process. */
   isConnected(memberNo: number): boolean;
+  /** When the first of the member's sockets in this process connected, epoch ms; Infinity if there is none. */
+  connectedSince(memberNo: number): number;
   /** How many connections of this process are in a room. If any are, what other processes publish to it arrives here. */
   connectionsIn(chatNo: number): number;
   /** Whether a connection of this process is in a room. */
@@ -177,6 +179,7 @@ export const noLive: Live = {
   notification() {},
   notificationHere: () => false,
   isConnected: () => false,
+  connectedSince: () => Number.POSITIVE_INFINITY,
   connectionsIn: () => 0,
   isInRoom: () => false,
   removeFromRoom() {},

@@ -1,5 +1,7 @@
 import type { Live, NotificationView } from '../kernel/live.js';
+import { memberRoom } from '../kernel/socket-rooms.js';
 import type { Logger } from '../platform/observe/logger.js';
+import { lostPushes } from '../platform/observe/lost-pushes.js';
 import { metrics } from '../platform/observe/metrics.js';
 import type { DeliveryBus } from './delivery-bus.js';
 import { NotedIds } from './noted-ids.js';
@@ -14,6 +16,9 @@ const MAX_DELIVERED = 8_192 * 512;
 
 /** Most notifications in a report; the process on duty takes those beyond it for unpublished. */
 const MAX_REPORTED = 50_000;
+
+/** Time, ms, for which a member must have been connected for a missing push to be a lost one: clocks of processes differ. */
+const CONNECTED_MS = 5_000;
 
 interface DeliverDeps extends PresenterDeps {
   bus: DeliveryBus;
@@ -105,11 +110,18 @@ export class Deliverer {
         const isNewToSockets = this.#deps.live.notificationHere(memberNo, view, `{"id":${_id},${json}`);
         // Members without a connection to this process are polled for, too, and nothing is pushed for them.
         if (isNewToStreams || isNewToSockets) polled += 1;
+        const wasPushed = shared.type !== 'announcement' && this.#wasConnected(memberNo, publishedAt);
+        if (isNewToSockets && wasPushed) lostPushes.mended('notification', memberRoom(memberNo), _id);
       } catch (error) {
         this.#deps.logger.error({ err: error, notification: _id }, 'a notification cannot be presented');
       }
     }
     metrics.notificationsPolled.inc(polled);
+  }
+
+  /** Whether a push at that time (epoch ms, by another process's clock) had a socket here to come to. */
+  #wasConnected(memberNo: number, at: number): boolean {
+    return this.#deps.live.connectedSince(memberNo) < at - CONNECTED_MS;
   }
 
   /** Whether the poll can leave it out. */

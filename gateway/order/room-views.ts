@@ -1,6 +1,8 @@
 import { AppError } from '../../domain/kernel/errors.js';
 import type { RoomHead, RoomMark, RoomView } from '../../domain/kernel/live.js';
+import { memberRoom } from '../../domain/kernel/socket-rooms.js';
 import type { Logger } from '../../domain/platform/observe/logger.js';
+import { lostPushes } from '../../domain/platform/observe/lost-pushes.js';
 
 export interface RoomViewsDeps {
   /** A room as a participant sees it, from the database. */
@@ -32,6 +34,8 @@ interface Sent {
   mark: RoomMark | undefined;
   /** False while `mark` is only what the member's own list should show. */
   isDelivered: boolean;
+  /** Whether a comparison has found that the sockets lack a state. */
+  isLacking: boolean;
   /** Whether the room is being read for them. */
   isReading: boolean;
   /** Whether it must be read again, because a push arrived during the read. */
@@ -100,12 +104,14 @@ export class RoomViews {
   forget(memberNo: number): void {
     for (const { held } of this.#members.get(memberNo)?.values() ?? []) clearTimeout(held?.timer);
     this.#members.delete(memberNo);
+    lostPushes.forget(memberRoom(memberNo));
   }
 
   /** A state has arrived; `deliver` passes it on. */
   offer(memberNo: number, view: RoomView, mark: RoomMark, deliver: (view: RoomView) => void): void {
     const { isConnected, shared } = this.#deps;
     if (!isConnected(memberNo)) return;
+    lostPushes.came('room', memberRoom(memberNo), view.chatNo, mark.seq + mark.read);
     const sent = this.#sent(memberNo, view.chatNo);
     const last = sent.mark;
     if (!isNew(mark, sent)) return;
@@ -152,7 +158,9 @@ export class RoomViews {
         const sent = this.#members.get(memberNo)?.get(chatNo);
         if (!sent?.mark && !evenUnknown) return;
         // Where pushes may have been lost, the member's list may be older than when somebody entered the room.
-        if (isAhead({ seq, read: others }, sent?.mark) || (evenUnknown && !sent?.isDelivered)) {
+        const isBehind = isAhead({ seq, read: others }, sent?.mark);
+        if (sent?.mark && isBehind) sent.isLacking = true;
+        if (isBehind || (evenUnknown && !sent?.isDelivered)) {
           await this.#refresh(memberNo, chatNo, this.#sent(memberNo, chatNo));
         }
       }),
@@ -165,6 +173,7 @@ export class RoomViews {
     const sent = rooms.get(chatNo) ?? {
       mark: undefined,
       isDelivered: false,
+      isLacking: false,
       isReading: false,
       readAgain: false,
       deliveredAt: Number.NEGATIVE_INFINITY,
@@ -224,6 +233,8 @@ export class RoomViews {
       const { view, mark } = await this.#deps.read(chatNo, memberNo);
       if (this.#isForgotten(memberNo, chatNo, sent)) return;
       if (isNew(mark, sent)) {
+        if (sent.isLacking) lostPushes.mended('room', memberRoom(memberNo), chatNo, mark.seq + mark.read);
+        sent.isLacking = false;
         sent.mark = mark;
         sent.isDelivered = true;
         this.#deliver(sent, () => this.#deps.emit(memberNo, view));

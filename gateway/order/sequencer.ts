@@ -1,7 +1,11 @@
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: one class and its steps, which nothing else calls.
 import type { MessagePayload, ReadPosition, RoomHead } from '../../domain/kernel/live.js';
+import { chatRoom } from '../../domain/kernel/socket-rooms.js';
 import { SerialQueue } from '../../domain/platform/async/serial-queue.js';
+import { lostPushes } from '../../domain/platform/observe/lost-pushes.js';
 import { metrics } from '../../domain/platform/observe/metrics.js';
 import { HeldPushes } from './held-pushes.js';
+import { PushedReads } from './pushed-reads.js';
 import type { Entering, SequencerDeps } from './sequencer-deps.js';
 
 /** Reads of a gap before the pushes after it are dropped. */
@@ -28,6 +32,7 @@ class Room {
   #knownUpTo = 0;
   /** Up to which number this process's sockets know each member to have read. */
   #reads = new Map<number, number>();
+  readonly #pushed = new PushedReads();
   /** Tasks that hold the room or wait to. */
   #holders = 0;
   /** A read failed while deliveries were paused: the gap has to be filled again. */
@@ -80,6 +85,8 @@ class Room {
   leave(): void {
     this.#last = -1;
     this.#knownUpTo = 0;
+    lostPushes.forget(chatRoom(this.#chatNo));
+    this.#pushed.clear();
     // The next socket to enter reads what these refer to.
     this.#held.drop();
     for (const deliver of this.#held.takeChanges()) deliver();
@@ -88,7 +95,10 @@ class Room {
 
   offer(payload: MessagePayload, deliver?: () => void): void {
     const { seq } = payload;
-    if (seq <= this.#last) return;
+    if (seq <= this.#last) {
+      lostPushes.came('message', chatRoom(this.#chatNo), seq);
+      return;
+    }
     if (deliver && this.#holders === 0 && seq === this.#last + 1) {
       this.#advance(payload, deliver);
       return;
@@ -107,6 +117,7 @@ class Room {
     for (const [memberNo, upTo] of this.#reads) {
       if (upTo === seq - 1 && (readCount === 0 || senderNo === memberNo)) this.#reads.set(memberNo, seq);
     }
+    if (readCount === 0) this.#pushed.noteMessage(senderNo, seq);
     deliver();
     metrics.fanout.observe(Math.max(0, Date.now() - sendTime) / 1_000);
   }
@@ -127,6 +138,7 @@ class Room {
     if (seq <= (this.#reads.get(memberNo) ?? 0)) return;
     this.#reads.set(memberNo, seq);
     deliver();
+    this.#pushed.noteRead(memberNo);
   }
 
   offerChange(deliver: () => void): void {
@@ -138,7 +150,13 @@ class Room {
     // While the room is held, what is read may be older.
     if (this.#holders > 0) this.#knownUpTo = Math.max(this.#knownUpTo, seq);
     else if (seq > this.#last) this.#fillGap();
-    for (const read of reads) this.offerRead(read, () => this.#deps.emitRead(this.#chatNo, read));
+    for (const read of reads) {
+      this.offerRead(read, () => {
+        this.#deps.emitRead(this.#chatNo, read);
+        if (this.#pushed.lacks(read))
+          lostPushes.mended('read', chatRoom(this.#chatNo), read.memberNo, read.seq);
+      });
+    }
   }
 
   /** Runs a task while nothing is delivered; tasks run one after another. */
@@ -219,7 +237,10 @@ class Room {
       for (const payload of payloads) {
         if (payload.seq > upTo) break;
         const isKnown = payload.seq <= Math.max(knownUpTo, this.#knownUpTo);
-        if (!isKnown && !this.#held.holdsMessage(payload.seq)) this.#deps.filled(this.#chatNo);
+        if (!isKnown && !this.#held.holdsMessage(payload.seq)) {
+          this.#deps.filled(this.#chatNo);
+          lostPushes.mended('message', chatRoom(this.#chatNo), payload.seq, payload.seq);
+        }
         this.#deps.noteMessage(payload);
         this.#advance(payload, () => this.#deps.emit(payload, exceptSocket));
       }
@@ -269,6 +290,7 @@ export class Sequencer {
 
   /** A read position has arrived. */
   offerRead(chatNo: number, position: ReadPosition, deliver: () => void): void {
+    lostPushes.came('read', chatRoom(chatNo), position.memberNo, position.seq);
     this.#rooms.get(chatNo)?.offerRead(position, deliver);
   }
 

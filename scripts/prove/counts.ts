@@ -3,7 +3,7 @@ import type { Served } from './served.js';
 
 /** Counters of what happens rarely, as metrics name them (docs/metrics.md). */
 const RARE =
-  /^adoption_(chat_messages_total|chat_messages_caught_up_total|chat_gaps_filled_total|chat_conflicts_total|chat_pushes_without_record_total|event_stream_notifications_total|event_streams_closed_total|notifications_polled_total|drift_mended_total|redis_publish_failures_total|redis_echoes_missed_total|sockets_closed_total|unexpected_errors_total)\{/;
+  /^adoption_(chat_messages_total|chat_messages_caught_up_total|chat_gaps_filled_total|chat_conflicts_total|chat_pushes_without_record_total|event_stream_notifications_total|event_streams_closed_total|notifications_polled_total|drift_mended_total|lost_pushes_total|presence_expired_total|redis_publish_failures_total|redis_echoes_missed_total|sockets_closed_total|unexpected_errors_total)\{/;
 
 /** Longest time for the answer of a process that may be stopped or frozen, ms. */
 const TIMEOUT_MS = 1_500;

@@ -46,6 +46,15 @@ export const chatMetrics = {
     name: 'adoption_chat_pushes_without_record_total',
     help: 'Pushed messages and read positions that the database does not have after five reads: never normal; forged, or lost after they were acknowledged',
   }),
+  lostPushes: new Counter({
+    name: 'adoption_lost_pushes_total',
+    help: 'Pushes that did not come, by what clients were given from the database or Redis instead: `message`, `read` (a read position), `presence` and `room` (the state of a room), `notification` (announcements left out); each 5 s after that at the earliest, as the push may have been slow. 0 while nothing fails; a steady rate means that Redis loses messages',
+    labelNames: ['what'],
+  }),
+  presenceExpired: new Counter({
+    name: 'adoption_presence_expired_total',
+    help: 'Members whose presence in a room ended because no process renewed it any more: after a crash, or after a stall of 14 s and more',
+  }),
   notificationsStored: new Counter({
     name: 'adoption_notifications_stored_total',
     help: 'Notifications written, by type',

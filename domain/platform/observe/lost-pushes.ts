@@ -1,0 +1,66 @@
+import { metrics } from './metrics.js';
+
+/** Interval of looks, ms, and after how many a push that has not come is lost. A process that stalls looks less often. */
+const LOOK_EVERY_MS = 1_000;
+const LOOKS = 5;
+
+/** What was pushed: a message, a read position or presence to a room, a room's state or a notification to a member. */
+export type PushKind = 'message' | 'read' | 'presence' | 'room' | 'notification';
+
+interface Waiting {
+  kind: PushKind;
+  version: number;
+  looks: number;
+}
+
+/**
+ * What clients of this process were given without its push, from the database or from Redis: only of a push that does not
+ * come afterwards either it is certain that it was lost. Those are counted.
+ */
+class LostPushes {
+  /** By where the push is to come, then by what it is of. */
+  readonly #waiting = new Map<string, Map<string, Waiting>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /**
+   * Something was given to clients without its push.
+   * @param to where the push is to come, such as `room 7` or `member 3`
+   * @param of what it is of, such as a message's number
+   * @param version a push of this or a higher one holds it
+   */
+  mended(kind: PushKind, to: string, of: number, version = 0): void {
+    const waiting = this.#waiting.get(to) ?? new Map<string, Waiting>();
+    this.#waiting.set(to, waiting.set(`${kind} ${of}`, { kind, version, looks: 0 }));
+    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+  }
+
+  /** A push has come. */
+  came(kind: PushKind, to: string, of: number, version = 0): void {
+    if (this.#waiting.size === 0) return;
+    const key = `${kind} ${of}`;
+    const waiting = this.#waiting.get(to);
+    if ((waiting?.get(key)?.version ?? Number.POSITIVE_INFINITY) <= version) waiting?.delete(key);
+  }
+
+  /** Nobody is there any more to whom it could come. */
+  forget(to: string): void {
+    this.#waiting.delete(to);
+  }
+
+  #look(): void {
+    for (const [to, waiting] of this.#waiting) {
+      for (const [key, one] of waiting) {
+        one.looks += 1;
+        if (one.looks < LOOKS) continue;
+        metrics.lostPushes.inc({ what: one.kind });
+        waiting.delete(key);
+      }
+      if (waiting.size === 0) this.#waiting.delete(to);
+    }
+    if (this.#waiting.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+export const lostPushes = new LostPushes();

@@ -1,0 +1,21 @@
+import { expect } from 'chai';
+import { lostPushes } from '../../../../domain/platform/observe/lost-pushes.js';
+import { metrics } from '../../../../domain/platform/observe/metrics.js';
+import { eventually } from '../../../support/eventually.js';
+
+async function lost(what: string): Promise<number> {
+  const { values } = await metrics.lostPushes.get();
+  return values.find(({ labels }) => labels.what === what)?.value ?? 0;
+}
+
+describe('a push without which something was given to clients', () => {
+  it('is lost if it does not come within seconds, unless nobody is there any more or a newer one came', async () => {
+    const before = await lost('room');
+    for (const room of [1, 2, 3, 4]) lostPushes.mended('room', `member:${room}`, 7, 5);
+    lostPushes.came('room', 'member:1', 7, 5);
+    lostPushes.came('room', 'member:2', 7, 4);
+    lostPushes.came('room', 'member:3', 7, 6);
+    lostPushes.forget('member:4');
+    await eventually(async () => expect(await lost('room')).to.equal(before + 1), 10_000);
+  });
+});
