@@ -74,7 +74,8 @@ describe('the checker of npm run prove, of what must stay', () => {
       const told = new ToldHistory();
       told.send(10, 1, 'hello');
       told.deliver(20, 2, 'socket', { event: 'message', room: told.room, message: shown('hello', seq, 1) });
-      expect(await violationsOf(told)).to.deep.equal([
+      const found = (await violationsOf(told)).filter((text) => text.startsWith('numbered-'));
+      expect(found).to.deep.equal([
         `numbered-without-holes: room 5, push of m2.socket: "hello" (number ${seq}, id id of hello) cannot have its number: the room has not as many messages`,
       ]);
     }

@@ -72,15 +72,15 @@ describe('the checker of npm run prove, of who is notified', () => {
   it('lets a stream leave out as many numbers as notifications were deleted that it had not carried', async () => {
     const goesOnAt = async (n: number) => {
       const told = new ToldHistory();
-      told.call(1, 1, 'stream', { after: 0 }, {}, 'stream');
+      told.call(1, 1, 'stream', { after: 0 }, { last: 0 }, 'stream');
       told.closed(3, 1, 'stream', 'network');
       for (const content of ['first', 'second']) told.call(10, 2, 'comment', { article: 1, content });
       const [first, second] = ['first', 'second'].map((content, i) => ({
-        ...{ id: i + 8, type: 'comment', content, url: '/board/1', checked: false },
+        ...{ id: i + 8, type: 'comment', content, url: '/board/1', checked: false, name: 'member 2', at: 0 },
       }));
       told.call(20, 1, 'notifications', {}, { notifications: [second, first] });
       told.call(30, 1, 'delete', { notifications: [8] });
-      told.call(40, 1, 'stream', { after: 0 }, {}, 'stream');
+      told.call(40, 1, 'stream', { after: 0 }, { last: 0 }, 'stream');
       told.deliver(50, 1, 'stream', { event: 'notification', n, notification: second });
       return (await brokenIn(told))['stream-without-gap'];
     };

@@ -76,12 +76,16 @@ class ModelRun extends ModelChat {
     this.t += 100;
   }
 
-  /** Everybody is connected. */
+  /** Everybody is connected, and one sends a message to who has not been in the room yet. */
   #begin(): void {
     for (const client of [...this.sockets, ...this.streams]) {
       if (this.sockets.includes(client)) this.connect(client);
       else this.openStream(client);
     }
+    const [room, sender] = [this.service.room(1), this.sockets[0] as Client];
+    this.phase = 'begin';
+    this.send(sender, 'socket', room, ...this.newText(room));
+    this.phase = 'traffic';
   }
 
   /** One after another. */

@@ -14,6 +14,9 @@ export interface SentComment {
   ackedAt?: number;
   refused: boolean;
   id?: number;
+  /** When it was first shown, and its time there, local ms. */
+  seenAt?: number;
+  at?: number;
   /** The notification of it. */
   notification?: number;
   /** When its removal was first asked for, unless that was refused, and acknowledged. */
@@ -137,10 +140,10 @@ export class Comments {
     if (comment.ackedAt !== undefined) live.came();
   }
 
-  see({ id, content }: SeenComment): void {
+  see({ id, content, at }: SeenComment, t: number): void {
     const comment = this.#byContent.get(content);
     if (!comment || comment.id !== undefined) return;
-    comment.id = id;
+    Object.assign(comment, { id, at, seenAt: t });
     this.#byId.set(id, comment);
   }
 }

@@ -6,6 +6,8 @@ const LINGERS_MS = 15_000;
 /** When faults struck: what the service promises "promptly" takes longer near them. */
 export class Disturbances {
   readonly #active = new Set<string>();
+  /** When the last fault `clock` ended. */
+  #clockEndedAt = Number.NEGATIVE_INFINITY;
   /** The last begin or end of a fault. */
   #lastAt = Number.NEGATIVE_INFINITY;
 
@@ -24,7 +26,13 @@ export class Disturbances {
       );
     if (isBegin) this.#active.add(name);
     else this.#active.delete(name);
+    if (fault === 'clock') this.#clockEndedAt = isBegin ? Number.POSITIVE_INFINITY : t;
     this.#lastAt = t;
+  }
+
+  /** Whether the clock of a process was wrong at any moment since then. */
+  wasClockWrong(since: number): boolean {
+    return this.#clockEndedAt >= since;
   }
 
   /** Whether no fault was felt from then until now. */

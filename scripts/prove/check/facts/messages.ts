@@ -8,6 +8,10 @@ export interface SentMessage {
   readonly sender: number;
   readonly key: string;
   readonly content: string;
+  /** Undefined: `text`. */
+  readonly type: string | undefined;
+  /** The process that was asked to store it; undefined after a second attempt. */
+  process: string | undefined;
   /** When the first attempt began. */
   readonly askedAt: number;
   /** Attempts without outcome. */
@@ -21,6 +25,8 @@ export interface SentMessage {
   /** By the first who saw it. */
   id?: string;
   seq?: number;
+  /** When it was sent, epoch ms. */
+  at?: number;
   /** When it was acknowledged or first shown to somebody. */
   seenAt?: number;
   /** When it was first seen to be read. */
@@ -112,11 +118,15 @@ export class Messages {
   }
 
   /** @returns the message, and whether it is asked for the first time */
-  ask({ room: no, member, key, content, t }: Asked<'send'>): { message: SentMessage; isFirst: boolean } {
+  ask({ room: no, member, key, content, type, process, t }: Asked<'send'>): {
+    message: SentMessage;
+    isFirst: boolean;
+  } {
     const known = this.#byContent.get(content);
     if (known) {
       known.open += 1;
       known.attempts += 1;
+      known.process = undefined;
       if (known.refused) raise(known.room.attempted, member, 1);
       known.refused = false;
       return { message: known, isFirst: false };
@@ -127,6 +137,8 @@ export class Messages {
       sender: member,
       key,
       content,
+      type,
+      process,
       askedAt: t,
       open: 1,
       attempts: 1,
@@ -157,6 +169,7 @@ export class Messages {
   see({ message, seen, t, askedAt, room }: Sighting): void {
     if (!message || message.room.no !== room) return;
     message.seenAt ??= t;
+    message.at ??= seen.at;
     if (message.id === undefined) {
       message.id = seen.id;
       this.#byId.set(seen.id, message);

@@ -14,6 +14,9 @@ export interface NotificationRecord {
   readonly type: string;
   readonly content: string;
   readonly url: string;
+  readonly name: string;
+  /** Local ms. */
+  readonly at: number;
   readonly member: number;
   readonly seenAt: number;
   readonly cause: Cause | undefined;
@@ -109,8 +112,18 @@ export class Notifications {
     const inbox = this.of(member);
     let record = inbox.records.get(seen.id);
     if (!record) {
-      const { id, type, content, url } = seen;
-      record = { id, type, content, url, member, seenAt: t, cause: this.causeOf(seen) ?? undefined };
+      const { id, type, content, url, name, at } = seen;
+      record = {
+        id,
+        type,
+        content,
+        url,
+        name,
+        at,
+        member,
+        seenAt: t,
+        cause: this.causeOf(seen) ?? undefined,
+      };
       inbox.records.set(id, record);
       inbox.inOrder.push(record);
       if (type !== 'chat') inbox.kept.set(id, record);

@@ -107,7 +107,7 @@ export class Run {
     this.#touch(asked, ok.t);
     this.views.answered(ok, asked);
     this.notifications.answered(asked, ok.t);
-    if (asked.f === 'stream') this.streams.answered(asked, ok.t);
+    if (asked.f === 'stream' && ok.f === 'stream') this.streams.answered(asked, ok.last, ok.t);
     else if (asked.f === 'comment') this.comments.ack(asked, ok.t);
     else if (asked.f === 'uncomment') this.comments.removed(asked, ok.t);
     else if (asked.f === 'send') this.#acknowledge(asked, ok);
@@ -118,7 +118,7 @@ export class Run {
 
   /** What it shows of comments and notifications. */
   #show(ok: Ok, asked: Invoke): void {
-    if (ok.f === 'comments') for (const seen of ok.comments) this.comments.see(seen);
+    if (ok.f === 'comments') for (const seen of ok.comments) this.comments.see(seen, ok.t);
     if (ok.f !== 'notifications') return;
     for (const seen of ok.notifications) this.notifications.see(asked.member, seen, ok.t);
   }

@@ -20,7 +20,9 @@ export class Streams {
     this.#since.delete(client);
   }
 
-  answered({ client, member }: Asked<'stream'>, t: number): void {
+  /** @param last the number that it begins after */
+  answered({ client, member }: Asked<'stream'>, last: number | null, t: number): void {
+    if (last !== null && !this.#last.has(client)) this.#last.set(client, last);
     if (!this.#since.has(client)) this.#since.set(client, t);
     this.#open.set(member, (this.#open.get(member) ?? new Set()).add(client));
   }

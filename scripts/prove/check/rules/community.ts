@@ -105,12 +105,14 @@ export const bookmarks: Rule = {
 
 /** @returns what is wrong with a comment as a list shows it */
 function faultOf(
-  { id, author }: SeenComment,
+  { id, author, parent }: SeenComment,
   comment: SentComment | undefined,
   asked: Asked<'comments'>,
 ): string | undefined {
   if (comment?.article !== asked.article) return 'nobody has sent it';
   if (comment.author !== author) return `member ${comment.author} wrote it`;
+  if (comment.parent !== parent)
+    return `it replies to ${comment.parent ?? 'none'}, and is shown below ${parent ?? 'none'}`;
   if (comment.refused) return 'it was refused';
   if (comment.id !== id) return `it had the id ${comment.id}`;
   const { removedAt } = comment;
@@ -164,11 +166,14 @@ export const comments: Rule = {
 
 export const counters: Rule = {
   name: 'counters-are-records',
-  says: 'The counts of an article equal its records: comments those acknowledged, exactly those listed when it is quiet; views rise with each reading',
+  says: 'The counts of an article equal its records: comments those acknowledged, exactly those listed when it is quiet; views rise with each reading, by no more than are tried',
   source: 'docs/contract.md, promise 4; docs/decisions/counters.md',
   watch(run, report) {
-    /** The most views answered so far, by article. */
+    /** The most views answered so far, and readings that were asked for, by article. */
     const views = new Map<number, number>();
+    const readings = new Map<number, number>();
+    /** Others read, too. */
+    let isShared = false;
     /** What that and the comments were when a reading began, by its operation. */
     const begun = new Map<number, { views: number; live: Mark }>();
     /** Live comments by the count and by the list, since the traffic ended. */
@@ -189,6 +194,9 @@ export const counters: Rule = {
       if (!before) return;
       if (ok.views <= before.views)
         report(`article ${article} shows ${ok.views} views, after ${before.views} before this reading`);
+      const tried = readings.get(article) ?? 0;
+      if (ok.views > tried && !isShared)
+        report(`article ${article} shows ${ok.views} views; ${tried} readings were tried`);
       views.set(article, Math.max(ok.views, views.get(article) ?? 0));
       const [least, most] = run.comments.ofArticle(article).live.since(before.live);
       if (ok.comments < least || ok.comments > most)
@@ -201,8 +209,12 @@ export const counters: Rule = {
     }
 
     return {
+      header({ options }) {
+        isShared = options.gateway !== undefined;
+      },
       asked(asked) {
         if (asked.f !== 'article') return;
+        readings.set(asked.article, (readings.get(asked.article) ?? 0) + 1);
         const live = run.comments.ofArticle(asked.article).live.mark();
         begun.set(asked.op, { views: views.get(asked.article) ?? 0, live });
       },

@@ -7,9 +7,12 @@ import { refusals } from './intrusions.js';
 import { ackOrder, forged, numbers, once, order } from './messages.js';
 import { notificationList, sameNotification, socketNotifications } from './notification-lists.js';
 import { notifiedOnce, streamNumbers } from './notifications.js';
+import { orders } from './orders.js';
 import { presence } from './presence.js';
+import { readCounts } from './read-counts.js';
 import { readMarks } from './reads.js';
 import { latest, roomEvents } from './rooms.js';
+import { times } from './times.js';
 import { typing } from './typing.js';
 import { unread } from './unread.js';
 import { viewComplete, viewOrder } from './views.js';
@@ -28,6 +31,7 @@ export const rules: readonly Rule[] = [
   latest,
   roomEvents,
   readMarks,
+  readCounts,
   presence,
   typing,
   closedRooms,
@@ -42,4 +46,6 @@ export const rules: readonly Rule[] = [
   hearts,
   bookmarks,
   wholeAnswers,
+  times,
+  orders,
 ];

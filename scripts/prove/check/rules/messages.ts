@@ -1,5 +1,6 @@
 import { canBeNumber, nameOf, type RoomRecord, type SentMessage, type Sighting } from '../facts/messages.js';
-import { at, type Report, type Rule } from '../rule.js';
+import type { Run } from '../facts/run.js';
+import { type Answered, type Asked, at, type Report, type Rule } from '../rule.js';
 
 const where = ({ room, client, by }: Sighting): string => `room ${room}, ${by} of ${client}`;
 
@@ -14,6 +15,8 @@ export const forged: Rule = {
       if (!message) report(`${shown}: nobody has sent it`);
       else if (message.room.no !== room) report(`${shown}: it was sent to room ${message.room.no}`);
       else if (message.sender !== seen.sender) report(`${shown}: member ${message.sender} sent it`);
+      else if (message.type !== seen.type)
+        report(`${shown}: it is shown as ${seen.type ?? 'text'}, and was sent as ${message.type ?? 'text'}`);
       else if (message.refused) report(`${shown}: every attempt to send it was refused`);
     },
   }),
@@ -116,22 +119,32 @@ function checkLink(message: SentMessage, report: Report): void {
   );
 }
 
+/** A page has no more messages than were asked for, in the order of all other reads; if it has fewer, from the first one on. */
+function checkPage(
+  { messages }: Run,
+  ok: Answered<'messages'>,
+  asked: Asked<'messages'>,
+  report: Report,
+): void {
+  const shown = `page of room ${asked.room} by ${asked.client}, asked at ${at(asked.t)}`;
+  if (ok.messages.length > asked.limit) report(`${shown}: more than ${asked.limit} messages`);
+  const page = ok.messages.map(({ content }) => messages.byContent(content));
+  if (asked.before !== undefined) page.push(messages.byId(asked.before));
+  for (const [i, message] of page.entries()) {
+    const previous = page[i - 1];
+    if (message && previous && message !== previous) link(message, previous, report, shown);
+  }
+  const [first] = page;
+  if (ok.messages.length < asked.limit && first) link(first, null, report, shown);
+}
+
 export const order: Rule = {
   name: 'same-order-for-all',
   says: 'Everybody is shown the messages of a room in the same order, by REST pages as by sockets',
   source: 'docs/contract.md, promise 3',
   watch: (run, report) => ({
     answered(ok, asked) {
-      if (ok.f !== 'messages' || asked.f !== 'messages') return;
-      const shown = `page of room ${asked.room} by ${asked.client}, asked at ${at(asked.t)}`;
-      const page = ok.messages.map(({ content }) => run.messages.byContent(content));
-      if (asked.before !== undefined) page.push(run.messages.byId(asked.before));
-      for (const [i, message] of page.entries()) {
-        const previous = page[i - 1];
-        if (message && previous && message !== previous) link(message, previous, report, shown);
-      }
-      const [first] = page;
-      if (asked.before !== undefined && page.length === 1 && first) link(first, null, report, shown);
+      if (ok.f === 'messages' && asked.f === 'messages') checkPage(run, ok, asked, report);
     },
     end() {
       for (const message of run.messages.all()) checkLink(message, report);

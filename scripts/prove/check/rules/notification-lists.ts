@@ -28,7 +28,7 @@ export const sameNotification: Rule = {
       if (!record) return;
       if (seen.checked && !mayBeChecked(inbox, record))
         report(`the ${by} of member ${member} shows ${describe(seen)} as checked; nobody has checked it`);
-      for (const field of ['type', 'content', 'url'] as const) {
+      for (const field of ['type', 'content', 'url', 'name', 'at'] as const) {
         if (record[field] === seen[field]) continue;
         report(
           `notification ${seen.id} of member ${member}: ${field} is "${seen[field]}" on the ${by}, and was "${record[field]}"`,

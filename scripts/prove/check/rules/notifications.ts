@@ -1,4 +1,5 @@
 import type { SeenNotification } from '../../history.js';
+import type { SentComment } from '../facts/comments.js';
 import { nameOf, otherOf, type SentMessage } from '../facts/messages.js';
 import {
   describe,
@@ -27,20 +28,34 @@ export function arrivesFrom(run: Run, { cause, seenAt }: NotificationRecord): nu
   return run.hasEnded ? Math.min(seenAt, ackedAt ?? seenAt) : seenAt;
 }
 
-/** @returns what is wrong with it, as far as its cause tells */
-function faultOf({ member, url, cause }: NotificationRecord): string | undefined {
-  if (!cause) return undefined;
-  if (cause.kind === 'chat') {
-    const { room, sender, refused } = cause.message;
-    if (cause.recipient !== member) return `the message of room ${room.no} is for member ${cause.recipient}`;
-    if (!url.startsWith(`/chat/${room.no}?`)) return `the message is of room ${room.no}, the url is ${url}`;
-    return refused ? `the message of member ${sender} was refused` : undefined;
-  }
-  const { article, author, parent, refused } = cause.comment;
+/** @returns what is wrong with the notification of a message */
+function faultOfChat({ member, type, url }: NotificationRecord, message: SentMessage): string | undefined {
+  const { room, sender, refused } = message;
+  const recipient = otherOf(room, sender);
+  if (type !== 'chat') return 'it is of a message';
+  if (recipient !== member) return `the message of room ${room.no} is for member ${recipient}`;
+  if (!url.startsWith(`/chat/${room.no}?`)) return `the message is of room ${room.no}, the url is ${url}`;
+  return refused ? `the message of member ${sender} was refused` : undefined;
+}
+
+/** @returns what is wrong with the notification of a comment or reply */
+function faultOfComment({ member, type, url }: NotificationRecord, comment: SentComment): string | undefined {
+  const { article, author, parent, recipient, refused } = comment;
+  if (type !== (parent === undefined ? 'comment' : 'recomment'))
+    return `it is of a ${parent === undefined ? 'comment' : 'reply'}`;
   if (author === member) return 'it is their own';
-  if (parent === undefined && cause.recipient !== member) return `it is for member ${cause.recipient}`;
+  if (parent === undefined && recipient !== member) return `it is for member ${recipient}`;
   if (url !== `/board/${article}`) return `the comment is of article ${article}, the url is ${url}`;
   return refused ? `the comment of member ${author} was refused` : undefined;
+}
+
+/** @returns what is wrong with it, as far as its cause tells */
+function faultOf(record: NotificationRecord, { world }: Run): string | undefined {
+  const { type, name, cause } = record;
+  if (!cause) return type.startsWith('document') && name !== 'admin' ? `it is from ${name}` : undefined;
+  const from = world.member(cause.kind === 'chat' ? cause.message.sender : cause.comment.author);
+  if (name !== from?.nickname) return `${from?.nickname} caused it, and it is from ${name}`;
+  return cause.kind === 'chat' ? faultOfChat(record, cause.message) : faultOfComment(record, cause.comment);
 }
 
 export const notifiedOnce: Rule = {
@@ -57,7 +72,7 @@ export const notifiedOnce: Rule = {
       if (!record || record.seenAt !== run.now) return;
       const shown = `member ${member} is notified: ${describe(seen)}`;
       if (run.notifications.causeOf(seen) === null) report(`${shown}: nobody has caused it`);
-      const fault = faultOf(record);
+      const fault = faultOf(record, run);
       if (fault) report(`${shown}: ${fault}`);
       const first = firstOf(record);
       if (first !== undefined && first !== seen.id)
@@ -166,6 +181,11 @@ export const streamNumbers: Rule = {
   watch(run, report) {
     const holes = new Map<number, Hole[]>();
     return {
+      answered(ok, asked) {
+        if (ok.f !== 'stream' || asked.f !== 'stream' || asked.after === undefined) return;
+        if (ok.last !== asked.after)
+          report(`the stream ${asked.client} that goes on after n ${asked.after} begins with ${ok.last}`);
+      },
       delivered(delivery) {
         if (delivery.door !== 'stream') return;
         const { client, member, n, t, notification } = delivery;
