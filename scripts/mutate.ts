@@ -10,7 +10,7 @@ import { denotes, mutantsOf } from './mutate/mutant.js';
 import { plantedFaults } from './mutate/planted/index.js';
 import { runPlanted } from './mutate/planted/run-planted.js';
 import { drawFrom, seededRandom } from './mutate/random.js';
-import { type Equivalent, type Result, report } from './mutate/report.js';
+import { type Result, report } from './mutate/report.js';
 import { runMutants } from './mutate/run-mutants.js';
 
 const usage = `Usage: npm run mutate -- [PATH ...] [options]
@@ -36,10 +36,9 @@ PATH: a folder or file of the source (default: domain gateway http)
 
 What each test file reaches is measured first, which takes some minutes; later runs measure only tests that have
 changed, and count a changed source file, with its new imports, as run in full by all tests that load it.
-Results are kept in coverage/mutate.json. Changes known to have no effect are in scripts/mutate/equivalent.json.
-A survivor whose line has changed since is listed as gone.
+Results are kept in coverage/mutate.json. A survivor whose line has changed since is listed as gone.
 
-Exit status: 0 all caught or known to have no effect; 1 some survived; of --planted 0 each found by its rule.`;
+Exit status: 0 all caught; 1 some survived; of --planted 0 each found by its rule.`;
 
 const count = z.coerce.number('must be a number').int('must be a whole number').min(1, 'must be at least 1');
 
@@ -170,8 +169,6 @@ await runCommand(usage, async (args) => {
     : drawFrom(all, sample ?? all.length, seededRandom(seed));
   process.stdout.write(`${mutants.length} of ${all.length} changes, seed ${last.seed}\n`);
 
-  const known = join(root, 'scripts', 'mutate', 'equivalent.json');
-  const equivalents = JSON.parse(readFileSync(known, 'utf8')) as Equivalent[];
   const progress = createProgress(mutants.length, 'mutants');
   const gone = open.filter((one) => !all.some((mutant) => denotes(one, mutant)));
   const results: Result[] = [
@@ -186,7 +183,7 @@ await runCommand(usage, async (args) => {
       `${JSON.stringify({ seed: last.seed, results: [...results, ...waiting] }, null, 2)}\n`,
     );
   await runMutants(mutants, {
-    ...{ root, jobs, equivalents, budgetMs: seconds * 1_000 },
+    ...{ root, jobs, budgetMs: seconds * 1_000 },
     done(result) {
       results.push(result);
       waiting = waiting.filter((one) => !denotes(one, result));

@@ -11,12 +11,12 @@ export interface ChangeKey {
   /** The changed line's text, trimmed. */
   code: string;
   kind: string;
-  /** Which of the changes of this kind to lines with this text in the file, from 1; if missing, all of them. */
-  nth?: number;
+  /** Which of the changes of this kind to lines with this text in the file, from 1. */
+  nth: number;
 }
 
 /** A change, its place in the source, and the tests that run that place. */
-export interface Mutant extends Mutation, Required<ChangeKey> {
+export interface Mutant extends Mutation, ChangeKey {
   /** Compiled file, from the project's root. */
   compiled: string;
   /** Line of the source, from 1. */
@@ -25,10 +25,9 @@ export interface Mutant extends Mutation, Required<ChangeKey> {
   tests: TestCoverage[];
 }
 
-export function denotes(key: ChangeKey, { file, code, kind, nth }: Required<ChangeKey>): boolean {
-  return (
-    key.file === file && key.code === code && key.kind === kind && (key.nth === undefined || key.nth === nth)
-  );
+/** Whether both are the same change. */
+export function denotes(key: ChangeKey, { file, code, kind, nth }: ChangeKey): boolean {
+  return key.file === file && key.code === code && key.kind === kind && key.nth === nth;
 }
 
 /** Number of folders and name parts that a test shares with a source file. */

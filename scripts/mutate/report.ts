@@ -1,45 +1,33 @@
-import { type ChangeKey, denotes, type Mutant } from './mutant.js';
+import type { ChangeKey, Mutant } from './mutant.js';
 
-/**
- * `caught`: a test failed or never ended. `equivalent`: it survived and is known to have no effect.
- * `gone`: it survived an earlier run, and its line no longer exists.
- */
-export type Verdict = 'caught' | 'survived' | 'equivalent' | 'gone';
+/** `caught`: a test failed or never ended. `gone`: it survived an earlier run, and its line no longer exists. */
+export type Verdict = 'caught' | 'survived' | 'gone';
 
-export interface Result extends Required<ChangeKey> {
+export interface Result extends ChangeKey {
   line: number;
   verdict: Verdict;
-  /** Why it has no effect. */
-  why?: string;
   /** Number of tests that reach it, and how many of these were run. */
   tests: { covering: number; run: number };
 }
 
-/** A change that was reviewed and found to have no observable effect. */
-export interface Equivalent extends ChangeKey {
-  why: string;
-}
-
-export function resultOf(mutant: Mutant, caught: boolean, run: number, known: Equivalent[]): Result {
+export function resultOf(mutant: Mutant, caught: boolean, run: number): Result {
   const { file, line, code, kind, nth, tests } = mutant;
-  const equivalent = known.find((one) => denotes(one, mutant));
   return {
     ...{ file, line, code, kind, nth, tests: { covering: tests.length, run } },
-    verdict: caught ? 'caught' : equivalent ? 'equivalent' : 'survived',
-    ...(!caught && equivalent ? { why: equivalent.why } : {}),
+    verdict: caught ? 'caught' : 'survived',
   };
 }
 
 const percent = (part: number, whole: number) =>
   whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`;
 
-function line({ file, line, code, kind, nth, tests, why }: Result): string {
+function line({ file, line, code, kind, nth, tests }: Result): string {
   const which = nth > 1 ? ` (number ${nth})` : '';
   const reach = tests.covering === 0 ? 'no test runs it' : `${tests.run} of ${tests.covering} test files ran`;
-  return `${file}:${line}  ${kind}${which}  (${reach})\n    ${code}${why ? `\n    ${why}` : ''}`;
+  return `${file}:${line}  ${kind}${which}  (${reach})\n    ${code}`;
 }
 
-/** The report: survivors, gone ones, equivalent ones with their reasons, and a table by file. */
+/** The report: survivors, gone ones, and a table by file. */
 export function report(results: Result[], seed: number): string {
   const of = (verdict: Verdict) => results.filter((one) => one.verdict === verdict);
   const gone = of('gone');
@@ -51,21 +39,19 @@ export function report(results: Result[], seed: number): string {
   const rows = files.map((file) => {
     const mine = results.filter((one) => one.file === file);
     const count = (verdict: Verdict) => mine.filter((one) => one.verdict === verdict).length;
-    const counts = [count('caught'), count('survived'), count('equivalent')];
+    const counts = [count('caught'), count('survived')];
     return `${file.padEnd(width)}  ${counts.map((number) => String(number).padStart(12)).join('')}`;
   });
-  const counted = tried - of('equivalent').length;
   return [
     ...(of('survived').length > 0 ? ['Survived:', ...of('survived').map(line), ''] : []),
     ...(gone.length > 0
       ? ['Gone (survived before; the line has changed since):', ...gone.map(line), '']
       : []),
-    ...(of('equivalent').length > 0 ? ['Equivalent:', ...of('equivalent').map(line), ''] : []),
-    `${'file'.padEnd(width)}  ${['caught', 'survived', 'equivalent'].map((name) => name.padStart(12)).join('')}`,
+    `${'file'.padEnd(width)}  ${['caught', 'survived'].map((name) => name.padStart(12)).join('')}`,
     ...rows,
     '',
-    `seed ${seed}: ${of('caught').length} of ${counted} caught (${percent(of('caught').length, counted)}), ` +
-      `${of('survived').length} survived, ${of('equivalent').length} equivalent` +
+    `seed ${seed}: ${of('caught').length} of ${tried} caught (${percent(of('caught').length, tried)}), ` +
+      `${of('survived').length} survived` +
       (gone.length > 0 ? `, ${gone.length} gone` : ''),
   ].join('\n');
 }

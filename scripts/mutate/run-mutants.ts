@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mutant } from './mutant.js';
-import { type Equivalent, type Result, resultOf } from './report.js';
+import { type Result, resultOf } from './report.js';
 import { createSandbox } from './sandbox.js';
 
 /** CPU time beyond three times the usual one after which tests count as hanging, s. */
@@ -26,14 +26,13 @@ export interface RunOptions {
   budgetMs: number;
   /** Mutants tried at the same time. */
   jobs: number;
-  equivalents: Equivalent[];
   /** Called with each result. */
   done(result: Result): void;
 }
 
 /** Applies one change after the other and runs the tests that reach it. */
 export async function runMutants(mutants: readonly Mutant[], options: RunOptions): Promise<void> {
-  const { root, budgetMs, jobs, equivalents, done } = options;
+  const { root, budgetMs, jobs, done } = options;
   const queue = [...mutants];
 
   async function work(name: string): Promise<void> {
@@ -48,7 +47,7 @@ export async function runMutants(mutants: readonly Mutant[], options: RunOptions
           tests.length === 0 ||
           (await sandbox.run(mutant.compiled, changed, tests, Math.ceil((3 * ms) / 1_000) + SLACK_SECONDS))
             .passed;
-        done(resultOf(mutant, !passed, tests.length, equivalents));
+        done(resultOf(mutant, !passed, tests.length));
       }
     } finally {
       sandbox.remove();

@@ -1,10 +1,7 @@
-import { expect } from 'chai';
 import { board } from '../../api/web-app/board.recording.js';
 import { chat } from '../../api/web-app/chat.recording.js';
 import { notifications } from '../../api/web-app/notifications.recording.js';
 import { play } from '../../api/web-app/player.js';
-import { runScript } from '../../scripts/script-runs.js';
-import { recordCounts } from '../../support/record-counts.js';
 import { connect } from '../../support/sockets.js';
 import { openStream } from '../../support/streams.js';
 import { tellStory } from '../story/story.js';
@@ -42,14 +39,4 @@ describeTwoOfEach('classic', (two) => {
 
   itKeepsOrder(() => two.cluster);
   itKeepsPresence(two);
-
-  it('has as many records after a load test as before', async () => {
-    const before = await recordCounts(two.cluster.settings.MONGODB_URI);
-    const where = ['--http', next('http'), '--gateway', next('gateways')];
-    const sizes = ['--rooms', '3', '--rate', '100', '--seconds', '0.1', '--runs', '1', '--clients', '1'];
-    const load = await runScript('scripts/load.js', ['chat', ...where, ...sizes], two.cluster.settings);
-    expect(load.status, `${load.stdout}${load.stderr}`).to.equal(0);
-    expect(load.stderr).to.match(/^removed load-\w+: 6 members, 3 adoption posts, 3 rooms, \d+ messages/m);
-    expect(await recordCounts(two.cluster.settings.MONGODB_URI)).to.deep.equal(before);
-  });
 });

@@ -25,7 +25,6 @@ interface Opened extends ClusterRoom {
 
 for (const { adapter, key } of [
   { adapter: 'sharded', key: '' },
-  { adapter: 'classic', key: '' },
   { adapter: 'classic', key: 'a key that whoever forges does not have' },
 ] as const) {
   const suite = hasRedisServer ? describe : describe.skip;

@@ -1,21 +1,12 @@
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { projectRoot } from '../../../domain/platform/process/project-root.js';
 import { measureCoverage, type TestCoverage } from '../../../scripts/mutate/coverage.js';
-import { denotes, mutantsOf } from '../../../scripts/mutate/mutant.js';
+import { mutantsOf } from '../../../scripts/mutate/mutant.js';
 import { drawFrom, seededRandom } from '../../../scripts/mutate/random.js';
-import { type Equivalent, type Result, report } from '../../../scripts/mutate/report.js';
+import { type Result, report } from '../../../scripts/mutate/report.js';
 import { runMutants } from '../../../scripts/mutate/run-mutants.js';
 import { runHere } from '../script-runs.js';
 
@@ -86,15 +77,11 @@ describe('a run of mutants', () => {
   });
   after(() => rmSync(root, { recursive: true, force: true }));
 
-  async function verdicts(
-    equivalents: Equivalent[] = [],
-    kinds = / /,
-    { measurements = coverages, budgetMs = 10_000 } = {},
-  ) {
+  async function verdicts(kinds = / /, { measurements = coverages, budgetMs = 10_000 } = {}) {
     const results: Result[] = [];
     const mutants = mutantsOf(root, 'dist/grade.js', measurements).filter(({ kind }) => kinds.test(kind));
     await runMutants(mutants, {
-      ...{ root, budgetMs, jobs: 2, equivalents },
+      ...{ root, budgetMs, jobs: 2 },
       done: (result) => results.push(result),
     });
     return results;
@@ -116,39 +103,14 @@ describe('a run of mutants', () => {
     ]);
     expect(results.find(({ line }) => line === 6)?.tests).to.deep.equal({ covering: 0, run: 0 });
     expect(results.find(({ line }) => line === 2)?.tests).to.deep.equal({ covering: 1, run: 1 });
-    expect(report(results, 7)).to.include('seed 7: 6 of 9 caught (66.7 %), 3 survived, 0 equivalent');
-  });
-
-  it('does not count known equivalents', async () => {
-    const code = "if (points >= 50) return 'passed';";
-    const known = [{ file: 'grade.ts', code, kind: '> for >=', why: 'nobody has 50' }];
-    const results = await verdicts(known, / for >=/);
-    const text = report(results, 7);
-    expect(text).to.include('1 of 1 caught (100.0 %), 0 survived, 1 equivalent').and.include('nobody has 50');
-  });
-
-  it('distinguishes mutations of one kind on one line', async () => {
-    const code = 'export const near = (x, y) => x < 5 && y < 5;';
-    writeSource(root, 'near', code);
-    const mutants = mutantsOf(root, 'dist/near.js', []).filter(({ kind }) => kind === '<= for <');
-    const known = { file: 'near.ts', code, kind: '<= for <', why: 'whole numbers' };
-    const verdictsWith = async (equivalent: Equivalent) => {
-      const found: string[] = [];
-      await runMutants(mutants, {
-        ...{ root, budgetMs: 1_000, jobs: 1, equivalents: [equivalent] },
-        done: ({ nth, verdict }) => found.push(`${nth} ${verdict}`),
-      });
-      return found;
-    };
-    expect(await verdictsWith({ ...known, nth: 2 })).to.deep.equal(['1 survived', '2 equivalent']);
-    expect(await verdictsWith(known)).to.deep.equal(['1 equivalent', '2 equivalent']);
+    expect(report(results, 7)).to.include('seed 7: 6 of 9 caught (66.7 %), 3 survived');
   });
 
   it('keeps to the time for one mutation, but runs at least one test file', async () => {
     const [near] = coverages as [TestCoverage];
     const measurements = [300, 600, 600].map((ms) => ({ ...near, ms }));
     const run = async (budgetMs: number) =>
-      (await verdicts([], /^> for >=/, { measurements, budgetMs })).map((result) => result.tests);
+      (await verdicts(/^> for >=/, { measurements, budgetMs })).map((result) => result.tests);
     expect(await run(1_300)).to.deep.equal([{ covering: 3, run: 2 }]);
     expect(await run(100)).to.deep.equal([{ covering: 3, run: 1 }]);
   });
@@ -229,19 +191,17 @@ describe('npm run mutate', () => {
     // The command works on the project that its own file belongs to.
     for (const folder of ['domain', 'scripts'])
       cpSync(join(projectRoot(), 'dist', folder), join(root, 'dist', folder), { recursive: true });
-    mkdirSync(join(root, 'scripts', 'mutate'), { recursive: true });
-    writeFileSync(join(root, 'scripts', 'mutate', 'equivalent.json'), '[]');
     writeSource(root, 'small', 'export const isSmall = (x, y) => x < 5 && y < 5;');
     const { status, stdout } = await mutate('small.ts', ...NEAR, '--seed', '7');
     expect(status).to.equal(1);
-    expect(last(stdout)).to.equal('seed 7: 0 of 10 caught (0.0 %), 10 survived, 0 equivalent');
+    expect(last(stdout)).to.equal('seed 7: 0 of 10 caught (0.0 %), 10 survived');
   });
   after(() => rmSync(root, { recursive: true, force: true }));
 
   it('tries every survivor again, also several of one kind on one line', async () => {
     const { status, stdout } = await mutate('--survivors', ...NEAR);
     expect(status).to.equal(1);
-    expect(last(stdout)).to.equal('seed 7: 0 of 10 caught (0.0 %), 10 survived, 0 equivalent');
+    expect(last(stdout)).to.equal('seed 7: 0 of 10 caught (0.0 %), 10 survived');
     expect(stdout).to.include('small.ts:1  <= for < (number 2)  (no test runs it)');
   });
 
@@ -257,7 +217,7 @@ describe('npm run mutate', () => {
     const { status, stdout } = await mutate('--survivors', ...NEAR);
     expect(status).to.equal(0);
     expect(stdout).to.include('Gone').and.include('small.ts:1  <= for < (number 2)');
-    expect(last(stdout)).to.equal('seed 7: 0 of 0 caught (-), 0 survived, 0 equivalent, 10 gone');
+    expect(last(stdout)).to.equal('seed 7: 0 of 0 caught (-), 0 survived, 10 gone');
   });
 
   it('refuses a sample of the survivors', async () => {
@@ -273,17 +233,5 @@ describe('npm run mutate', () => {
     const untested = await mutate('grade.ts', ...NEAR, '--tests', 'domain/kernel');
     expect(untested.status).to.equal(2);
     expect(untested.stderr).to.match(/^--tests: domain\/kernel has no tests/);
-  });
-});
-
-describe('the known equivalents', () => {
-  it('are mutations of the current source', () => {
-    // The project itself, also when this test runs in a mutant's sandbox.
-    const root = dirname(realpathSync(join(projectRoot(), 'package.json')));
-    const file = join(root, 'scripts', 'mutate', 'equivalent.json');
-    const known = JSON.parse(readFileSync(file, 'utf8')) as Equivalent[];
-    const compiled = [...new Set(known.map((one) => `dist/${one.file.replace(/\.ts$/, '.js')}`))];
-    const mutants = compiled.flatMap((path) => mutantsOf(root, path, []));
-    expect(known.filter((one) => !mutants.some((mutant) => denotes(one, mutant)))).to.deep.equal([]);
   });
 });
