@@ -102,6 +102,8 @@ export class Deliverer {
     for (const { _id, memberNo, n, shared } of missed) {
       if (this.wasDelivered(_id)) continue;
       this.#noted.add(_id, SHOWN);
+      // Deleted before it was delivered: nobody is to be shown it.
+      if (shared.deleted) continue;
       try {
         const { fields, json } = viewOf(shared);
         const view = { id: _id, ...fields };

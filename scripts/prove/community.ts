@@ -10,6 +10,8 @@ export interface Community {
   members: Account[];
   rooms: { room: number; author: Account; asker: Account; saleNo: number; saleTitle: string }[];
   articles: { article: number; author: Account; title: string; text: string; images: Image[] }[];
+  /** Articles that clients publish during the run; `article`: its number, once it was found. */
+  published: { title: string; author: Account; article?: number }[];
   /** What the service adds to UTC for local times, ms; undefined where that is not known. */
   localOffsetMs?: number;
 }
@@ -61,7 +63,7 @@ async function publish(
 
 /** A run's members, without rooms and articles. */
 export const emptyCommunity = (run: string, members: Account[]): Community => ({
-  ...{ run, members, rooms: [], articles: [] },
+  ...{ run, members, rooms: [], articles: [], published: [] },
 });
 
 /**
@@ -84,13 +86,32 @@ export async function openCommunity(base: string, community: Community, members:
   }
 }
 
-/** Deletes the articles of a run over the public interface. @returns how many are deleted */
-export async function deleteArticles(base: string, { articles }: Community): Promise<number> {
-  let deleted = 0;
-  for (const { article, author } of articles) {
+/** Numbers of the articles that clients have published, found by their titles; of deleted ones, too. */
+export async function findPublished(base: string, { published }: Community): Promise<number[]> {
+  for (const one of published.filter(({ article }) => article === undefined)) {
+    const { token } = one.author;
+    const path = `/community/list/recent?size=50&option=title&keyword=${encodeURIComponent(one.title)}`;
+    const outcome = await rest<{ list: { id: number; title: string }[] }>({
+      ...{ base, method: 'GET', path, token, client: CLIENT },
+    });
+    const { list = [] } = 'answer' in outcome ? outcome.answer : {};
+    const found = list.find(({ title }) => title === one.title);
+    if (found) one.article = found.id;
+  }
+  return published.flatMap(({ article }) => article ?? []);
+}
+
+/** Deletes the articles of a run over the public interface. @returns how many of those that it began with are deleted */
+export async function deleteArticles(base: string, community: Community): Promise<number> {
+  await findPublished(base, community);
+  const remove = async ({ article, author }: { article: number; author: Account }) => {
     const path = `/community/article/${article}`;
     const outcome = await rest({ base, method: 'DELETE', path, token: author.token, client: CLIENT });
-    if ('answer' in outcome) deleted += 1;
-  }
+    return 'answer' in outcome;
+  };
+  for (const { article, author } of community.published)
+    if (article !== undefined) await remove({ article, author });
+  let deleted = 0;
+  for (const one of community.articles) if (await remove(one)) deleted += 1;
   return deleted;
 }

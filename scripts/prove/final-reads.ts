@@ -13,6 +13,10 @@ const CONCURRENCY = 8;
 /** Messages of a page. */
 const PAGE = 200;
 
+/** Articles of a page of the list, and most pages: elsewhere there may be many more than the run's. */
+const ARTICLE_PAGE = 20;
+const MAX_ARTICLE_PAGES = 20;
+
 /** Most bookmarks that each member asks for. */
 const BOOKMARKS = 10;
 
@@ -88,6 +92,21 @@ async function joinAll(
   }
 }
 
+/** Reads the whole list of articles from each process, in both orders, and the map. */
+async function listArticles({ door, stop }: Reader, processes: Served[]): Promise<void> {
+  for (const served of processes) {
+    for (const order of ['recent', 'like'] as const) {
+      for (let page = 1; page <= MAX_ARTICLE_PAGES; page += 1) {
+        const { list } = await answered(stop, 'the list of articles', () =>
+          door.at(served).articles(order, page, ARTICLE_PAGE),
+        );
+        if (list.length < ARTICLE_PAGE) break;
+      }
+    }
+    await answered(stop, 'the adoption listing', () => door.at(served).render());
+  }
+}
+
 async function readArticles({ door, stop }: Reader, articles: Community['articles']): Promise<void> {
   for (const { article } of articles) {
     await answered(stop, `article ${article}`, () => door.article(article));
@@ -140,6 +159,7 @@ export async function readEverything(
   await all((reader, i) => joinAll(history, reader, gateways[i % gateways.length] as Served));
   await all(readPages);
   const [first] = readers;
+  if (first) await listArticles(first, processes);
   if (first) await readArticles(first, articles);
   await all((reader) => setBookmarks(reader, articles));
   // Now every message is read.

@@ -45,7 +45,11 @@ async function useSettings(http: string, count: number, say: Say) {
   async function remove(): Promise<string[]> {
     // By the service itself first, which then forgets what is popular.
     await deleteArticles(http, community);
-    const removed = await accounts.remove(community.articles.map(({ article }) => article));
+    const published = community.published.flatMap(({ article }) => article ?? []);
+    const removed = await accounts.remove([
+      ...community.articles.map(({ article }) => article),
+      ...published,
+    ]);
     await accounts.close();
     return removed;
   }

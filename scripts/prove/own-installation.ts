@@ -151,6 +151,8 @@ export async function startOwnInstallation(
       REDIS_ADAPTER: adapter,
       REDIS_SIGNING_KEY: SIGNING_KEY,
       DRAIN_WINDOW_MS,
+      // Each gateway has an address of its own: clients by long-polling stay with it.
+      GATEWAY_STICKY: 'on',
       ...(engine ? { GATEWAY_ENGINE: engine } : {}),
     };
     const doors: Door[] = [...Array<Door>(http).fill('http'), ...Array<Door>(gateways).fill('gateway')];

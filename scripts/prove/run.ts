@@ -128,7 +128,7 @@ async function runPhases(run: Run, devices: Device[]): Promise<void> {
  */
 export async function runProof(run: Run): Promise<void> {
   const { history, community, servers, own, seed, signal } = run;
-  const devices = openDevices(history, community, servers, seed);
+  const devices = openDevices(history, community, servers, seed, own !== undefined);
   const close = async () => void (await Promise.all(devices.map((device) => device.close())));
   signal.addEventListener('abort', close);
   const done = runPhases(run, devices).finally(close);

@@ -13,6 +13,9 @@ const PAUSE_MS = 700;
 /** Of so many clients one connects by the way on which packets may get lost. */
 const DETOURED = 4;
 
+/** Of so many clients one begins by long-polling, where that is served. */
+const UPGRADED = 5;
+
 /** Numbers that differ for each pair of seed and name (FNV-1a). */
 function seedOf(seed: number, name: string): number {
   let hash = 2_166_136_261 ^ seed;
@@ -36,12 +39,13 @@ function clientsOf(i: number): { suffix: string; kind: Kind; hasStream: boolean 
   return [{ suffix: 'l', kind: 'legacy', hasStream: i % 8 === 3 }];
 }
 
-/** Opens the clients of all members. */
+/** Opens the clients of all members. @param isSticky whether gateways serve long-polling */
 export function openDevices(
   history: HistoryFile,
   community: Community,
   servers: Served[],
   seed: number,
+  isSticky: boolean,
 ): Device[] {
   const devices: Device[] = [];
   for (const [i, account] of community.members.entries()) {
@@ -50,6 +54,8 @@ export function openDevices(
       const device = new Device({
         ...{ client, kind, hasStream, account, history, community, servers, others: devices },
         isDetoured: (i + k) % DETOURED === 0,
+        transport: isSticky && (i + k) % UPGRADED === 1 ? 'upgraded' : undefined,
+        tabTransports: isSticky ? ['polling', 'upgraded'] : [],
         choose: randomFor(seed, `${client} does`),
         below: randomFor(seed, `${client} connects`),
       });

@@ -37,6 +37,8 @@ const roomState = {
   latestAt: no.optional(),
   /** When it was opened, epoch ms. */
   since: no,
+  /** Whose room it is, about what, if the header does not say so: it was opened later. */
+  opened: z.object({ creator: no, joiner: no, saleNo: no, saleTitle: text }).optional(),
 };
 /** A room in a member's list. */
 export type RoomState = Shaped<typeof roomState>;
@@ -84,11 +86,18 @@ function readListed(view: unknown): Kept<SeenMessage> {
 
 /** @param view an element of the room list, or a `room` event */
 function readRoom(view: unknown, world: World): Kept<RoomState> {
-  const [{ chatNo, unReadCount, regDate }, rest] = take(view, {
+  let [{ chatNo, unReadCount, regDate }, rest] = take(view, {
     ...{ chatNo: 'int', unReadCount: 'int', regDate: 'int' },
   });
   const state: RoomState = { room: chatNo, unread: unReadCount, since: regDate };
-  const { creator = 0, joiner = 0 } = world.room(chatNo) ?? {};
+  if (!world.room(chatNo)) {
+    const [{ createMember, joinMember, saleNo, saleTitle }, others] = take(rest, {
+      ...{ createMember: 'int', joinMember: 'int', saleNo: 'int', saleTitle: 'text' },
+    });
+    state.opened = { creator: createMember, joiner: joinMember, saleNo, saleTitle };
+    rest = others;
+  }
+  const { creator = 0, joiner = 0 } = world.room(chatNo) ?? state.opened ?? {};
   const areUnknown = [creator, joiner].some((one) => world.member(one)?.picture === undefined);
   if (areUnknown && typeof rest.participant === 'object')
     rest.participant = { ...rest.participant, profile: undefined };
@@ -101,11 +110,11 @@ function readRoom(view: unknown, world: World): Kept<RoomState> {
 }
 
 /** @param member whose list it is in */
-function restOfRoom(world: World, member: number, { room, latest }: RoomState) {
-  const { creator, joiner, saleNo, saleTitle } = world.room(room) ?? {};
+function restOfRoom(world: World, member: number, { room, latest, opened }: RoomState) {
+  const { creator, joiner, saleNo, saleTitle } = world.room(room) ?? opened ?? {};
   const [mine, other] = [member, member === creator ? joiner : creator].map((one) => world.member(one ?? 0));
   return {
-    ...{ createMember: creator, joinMember: joiner, saleNo, saleTitle },
+    ...(opened ? {} : { createMember: creator, joinMember: joiner, saleNo, saleTitle }),
     participant: {
       username: other?.nickname,
       profile: mine?.picture === undefined ? undefined : other?.picture,
@@ -120,8 +129,8 @@ const all = <T>(list: Kept<T>[]) => ({
 });
 
 export const chatOperations = {
-  /** Opens a socket. */
-  connect: unanswered({}),
+  /** Opens the room of the caller and the author of a post, or finds the one they have. */
+  openRoom: acknowledged({ sale: no, creator: no }),
 
   /**
    * A retry has the `key` and `content` of the first attempt. No two messages share a content. `type`: absent: `text`.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { takeLocalTime } from './local-time.js';
-import { acknowledged, type Kept, no, operation, type Shaped, text } from './operation.js';
+import { acknowledged, forgetPicture, type Kept, no, operation, type Shaped, text } from './operation.js';
 import { take, takeList } from './rest.js';
 import type { World } from './world.js';
 
@@ -19,11 +19,6 @@ export type SeenComment = Shaped<typeof comment>;
 
 const target = { target: z.enum(['article', 'comment']), id: no };
 
-/** Without the picture of a member whose picture is not known. @param record is changed */
-function forgetUnknown(record: Record<string, unknown>, world: World, member: number): void {
-  if (world.member(member)?.picture === undefined) delete record.profile;
-}
-
 /** `deleteStatus` 2 is reserved: it stays in the rest. */
 function readComment(
   view: unknown,
@@ -36,7 +31,7 @@ function readComment(
   const at = takeLocalTime(rest, 'publishedAt', 'text');
   const replies = parent === undefined ? takeList(rest, 'comments') : [];
   if (deleteStatus !== 0 && deleteStatus !== 1) rest.deleteStatus = deleteStatus;
-  forgetUnknown(rest, world, authorId);
+  forgetPicture(rest, world, authorId);
   const deleted = deleteStatus === 1;
   const of = parent === undefined ? {} : { parent };
   return {
@@ -57,36 +52,6 @@ const heart = operation({
 });
 
 export const communityOperations = {
-  article: operation({
-    asked: { article: no },
-    answered: { views: no, likes: no, comments: no, at: no },
-    read(answer, { world, article }) {
-      const [, rest] = take(answer, {});
-      const [{ view, like, comment }, header] = take(rest.header, {
-        view: 'int',
-        like: 'int',
-        comment: 'int',
-      });
-      const at = takeLocalTime(header, 'publishedAt', 'text');
-      forgetUnknown(header, world, world.article(article)?.author ?? 0);
-      return { kept: { views: view, likes: like, comments: comment, at }, rest: [{ ...rest, header }] };
-    },
-    rest({ world, member, article }) {
-      const { author = 0, title, text, images } = world.article(article) ?? {};
-      const { nickname, picture } = world.member(author) ?? {};
-      return [
-        {
-          ...{ id: article, mine: author === member },
-          header: { title, authorId: author, username: nickname, profile: picture },
-          context: {
-            context: text,
-            imageList: images?.map(({ no, url }) => ({ imageNo: no, imageUrl: url })),
-          },
-        },
-      ];
-    },
-  }),
-
   /** Comments and, after each, its replies, as they are listed. */
   comments: operation({
     asked: { article: no },
@@ -108,6 +73,8 @@ export const communityOperations = {
   }),
 
   comment: acknowledged({ article: no, content: text, parent: no.optional() }),
+  /** No two comments, nor their edits, share a content. */
+  editComment: acknowledged({ article: no, comment: no, content: text }),
   uncomment: acknowledged({ article: no, comment: no }),
   heart,
   unheart: heart,

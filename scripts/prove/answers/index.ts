@@ -1,5 +1,8 @@
+import { adoptionOperations } from './adoption.js';
+import { articleOperations } from './articles.js';
 import { chatEvents, chatOperations } from './chat.js';
 import { communityOperations } from './community.js';
+import { connectionEvents, connectionOperations } from './connections.js';
 import { intrusionOperations } from './intrusions.js';
 import { notificationOperations, socketNotification, streamNotification } from './notifications.js';
 import type { Around, Kept, Shaped } from './operation.js';
@@ -7,8 +10,11 @@ import type { Rest } from './rest.js';
 
 /** All operations: one place says for each what is asked, how its answer is kept, and what the rest of it must be. */
 export const operations = {
+  ...connectionOperations,
   ...chatOperations,
+  ...articleOperations,
   ...communityOperations,
+  ...adoptionOperations,
   ...notificationOperations,
   ...intrusionOperations,
 };
@@ -24,7 +30,7 @@ export type Operations = {
 
 /** All events, by door and name. */
 export const events = {
-  socket: { ...chatEvents, notification: socketNotification },
+  socket: { ...connectionEvents, ...chatEvents, notification: socketNotification },
   stream: { notification: streamNotification },
 };
 

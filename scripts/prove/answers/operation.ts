@@ -63,3 +63,8 @@ export const unanswered = <A extends z.ZodRawShape>(asked: A): Operation<A, Reco
   read: () => ({ kept: {}, rest: [] }),
   rest: () => [],
 });
+
+/** Takes out the picture of a member whose picture is not known. @param record is changed */
+export function forgetPicture(record: Record<string, unknown>, world: World, member: number): void {
+  if (world.member(member)?.picture === undefined) delete record.profile;
+}

@@ -5,12 +5,14 @@ import type { Views } from './facts/views.js';
 const EVERYTHING = new Set(['database', 'redis', 'all']);
 
 /** What a process answers from what it knows itself. */
-const UNSTORED = new Set<OperationName>(['connect', 'leave', 'typing', 'stream']);
+const UNSTORED = new Set<OperationName>(['connect', 'refresh', 'me', 'leave', 'typing', 'stream']);
 
 /** What only reads: it needs no room on a disk. */
 const READING = new Set<OperationName>([
   ...UNSTORED,
   'rooms',
+  'articles',
+  'render',
   'messages',
   'comments',
   'notifications',
@@ -19,7 +21,16 @@ const READING = new Set<OperationName>([
 ]);
 
 /** What others are told. */
-const TOLD = new Set<OperationName>(['send', 'join', 'leave', 'read', 'messages', 'typing', 'comment']);
+const TOLD = new Set<OperationName>([
+  'send',
+  'join',
+  'leave',
+  'read',
+  'messages',
+  'typing',
+  'comment',
+  'openRoom',
+]);
 
 /** What each fault can hurt; others: everything at their target. */
 const HURT = new Map<string, (f: OperationName) => boolean>([

@@ -1,4 +1,5 @@
 import type { CountedName } from '../check/facts/coverage.js';
+import { articleChoices } from './article-actions.js';
 import { chatChoices } from './chat-actions.js';
 import { communityChoices, listComments } from './community-actions.js';
 import type { Device, Kind } from './device.js';
@@ -28,7 +29,13 @@ const intrusions: Choice = {
   reaches: ['intrusionsTried'],
 };
 
-const choices: readonly Choice[] = [...chatChoices, ...communityChoices, ...noticeChoices, intrusions];
+const choices: readonly Choice[] = [
+  ...chatChoices,
+  ...articleChoices,
+  ...communityChoices,
+  ...noticeChoices,
+  intrusions,
+];
 
 /** One by its weight. */
 function byWeight(device: Device): Action | undefined {

@@ -52,7 +52,7 @@ async function sendTwice(device: Device): Promise<void> {
   const message = device.newMessage(chosen.room);
   const sendTime = Date.now();
   const tab = device.kind === 'socket' ? await device.openTab() : undefined;
-  const again = tab ? tab.send(message.room, message.key, message.content) : device.send(message, sendTime);
+  const again = tab ? tab.send(message) : device.send(message, sendTime);
   await Promise.all([device.send(message, sendTime), again]);
   tab?.close();
 }
@@ -106,9 +106,8 @@ async function answerUnopened(device: Device): Promise<void> {
   const chosen = device.pick(unread ?? []);
   const tab = chosen && (await device.openTab());
   if (!tab) return;
-  const { room, key, content } = device.newMessage(chosen.room);
-  const sent = await tab.send(room, key, content);
-  if (sent.ok?.seq !== undefined) await tab.read(room, sent.ok.seq);
+  const { ok: sent } = await tab.send(device.newMessage(chosen.room));
+  if (sent?.seq !== undefined) await tab.read(chosen.room, sent.seq);
   tab.close();
 }
 
@@ -177,6 +176,21 @@ async function closePage(device: Device): Promise<void> {
   if (!ok) device.app?.drop(0);
 }
 
+/** Asks about a post, twice at the same moment and once more. */
+async function openRoom(device: Device): Promise<void> {
+  const { account, community, rest } = device;
+  const others = community.rooms.filter(({ author }) => author !== account);
+  const post = device.pick(others);
+  if (!post) return;
+  const open = () => rest.openRoom(post.saleNo, post.author.no);
+  await Promise.all([open(), open()]);
+  await open();
+  await rest.rooms();
+}
+
+/** Extends its connection. */
+const refresh: Action = (device) => device.app?.door?.refresh();
+
 /** By socket and by legacy apps, which have one, too. */
 const connected = (weight: number) => ({ socket: weight, legacy: weight });
 const all = (weight: number) => ({ ...connected(weight), rest: weight });
@@ -194,7 +208,7 @@ export const chatChoices: readonly Choice[] = [
       'send.sse',
     ],
   },
-  { act: burst, weights: { socket: 3, rest: 2 }, reaches: [] },
+  { act: burst, weights: { socket: 3, rest: 2 }, reaches: ['imageMessages'] },
   { act: repeat, weights: all(2), reaches: ['retriedSends', 'retriedPushes'] },
   { act: sendTwice, weights: all(1), reaches: ['racingKeys'] },
   { act: loseAck, weights: { socket: 1 }, reaches: [] },
@@ -203,7 +217,11 @@ export const chatChoices: readonly Choice[] = [
     weights: connected(8),
     reaches: ['receive.room.join', 'receive.room.leave', 'send.presence', 'arrivalsTold', 'departuresTold'],
   },
-  { act: leaveByTwoTabs, weights: { socket: 1 }, reaches: ['tabsLeft', 'departuresTold'] },
+  {
+    act: leaveByTwoTabs,
+    weights: { socket: 1 },
+    reaches: ['tabsLeft', 'departuresTold', 'pollingSockets', 'upgradedSockets'],
+  },
   { act: read, weights: connected(5), reaches: ['receive.message.read'] },
   { act: answerUnopened, weights: { socket: 1, rest: 1 }, reaches: ['movedReads', 'send.message.read'] },
   { act: typing, weights: connected(5), reaches: ['receive.typing', 'send.typing', 'typingTold'] },
@@ -212,7 +230,9 @@ export const chatChoices: readonly Choice[] = [
   { act: readToBeginning, weights: all(1), reaches: ['lastPages'] },
   { act: pageAndSend, weights: all(1), reaches: ['pagesWhileSending'] },
   { act: catchUpLong, weights: { socket: 0 }, reaches: ['catchUpsWithMore'] },
+  { act: openRoom, weights: all(1), reaches: ['createChatRoom', 'racingRooms', 'repeatedRooms'] },
+  { act: refresh, weights: connected(1), reaches: ['receive.auth.refresh'] },
   { act: away, weights: connected(2), reaches: [] },
-  { act: postBack, weights: { legacy: 5 }, reaches: [] },
+  { act: postBack, weights: { legacy: 5 }, reaches: ['postbacks'] },
   { act: closePage, weights: { legacy: 2 }, reaches: ['disconnectFromRoom'] },
 ];

@@ -4,7 +4,7 @@ import type { Account } from '../../run-accounts/accounts.js';
 import type { HistoryFile } from '../history-file.js';
 import type { Manner } from '../intrusions.js';
 import type { Served } from '../served.js';
-import { SocketDoor } from './socket-door.js';
+import { type Outgoing, SocketDoor, type Transport } from './socket-door.js';
 
 /** Longest pause before a lost connection is made again, ms. */
 const RECONNECT_MS = 400;
@@ -24,13 +24,6 @@ interface OpenRoom {
   isLive: boolean;
 }
 
-/** A message that the app has sent or is to send. */
-export interface Outgoing {
-  room: number;
-  key: string;
-  content: string;
-}
-
 export interface ChatAppOptions {
   history: HistoryFile;
   account: Account;
@@ -38,6 +31,8 @@ export interface ChatAppOptions {
   gateways: Served[];
   /** Connects by the way on which packets may get lost. */
   isDetoured: boolean;
+  /** How it connects, unless by WebSocket. */
+  transport?: Transport | undefined;
   below: (limit: number) => number;
   onMessage: (payload: MessagePayload) => void;
   /** It is connected, and in its rooms again. */
@@ -106,12 +101,12 @@ export class ChatApp {
   }
 
   /** Sends until it is acknowledged or refused. @returns whether it is stored */
-  async send({ room, key, content }: Outgoing): Promise<boolean> {
+  async send(message: Outgoing): Promise<boolean> {
     const until = performance.now() + RETRY_FOR_MS;
     while (performance.now() < until && !this.#isClosed) {
       const door = await this.#connected(until);
       if (!door) return false;
-      const { ok, refused } = { refused: undefined, ...(await door.send(room, key, content)) };
+      const { ok, refused } = { refused: undefined, ...(await door.send(message)) };
       if (ok) return true;
       if (refused !== undefined && refused !== 429 && refused !== 503) return false;
       await sleep(this.#options.below(RETRY_MS));
@@ -157,7 +152,8 @@ export class ChatApp {
 
   /** Resolves when the connection has ended. */
   async #connectOnce(): Promise<void> {
-    const { history, account, client, gateways, isDetoured, below, onMessage, onConnected } = this.#options;
+    const { history, account, client, gateways, isDetoured, transport, below, onMessage, onConnected } =
+      this.#options;
     const served = gateways[below(gateways.length)] as Served;
     let end = () => {};
     const closed = new Promise<void>((resolve) => {
@@ -174,7 +170,10 @@ export class ChatApp {
         onMessage(payload);
       },
     };
-    const door = await SocketDoor.open(history, account, client, served, events, isDetoured);
+    const door = await SocketDoor.open(history, account, client, served, events, {
+      detour: isDetoured,
+      transport,
+    });
     if (!door) return;
     for (const [room, open] of this.#rooms) {
       open.isLive = false;

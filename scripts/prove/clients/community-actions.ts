@@ -22,6 +22,14 @@ async function uncomment(device: Device): Promise<void> {
   if (mine) await device.rest.uncomment(mine.article, mine.id);
 }
 
+async function editComment(device: Device): Promise<void> {
+  if (ownComments(device).length === 0) await listComments(device);
+  const mine = device.pick(ownComments(device));
+  if (!mine) return;
+  await device.rest.editComment(mine.article, mine.id, device.text());
+  await listComments(device, mine.article);
+}
+
 /** Writes a comment, answers it, and deletes it: it stays, without its text. */
 async function uncommentAnswered(device: Device): Promise<void> {
   const article = device.pick(device.articles);
@@ -81,18 +89,13 @@ async function bookmarkTwice(device: Device): Promise<void> {
   await rest.unbookmark(article);
 }
 
-async function article(device: Device): Promise<void> {
-  const chosen = device.pick(device.articles);
-  if (chosen !== undefined) await device.rest.article(chosen);
-}
-
 const all = (weight: number) => ({ socket: weight, rest: weight, legacy: weight });
 
 export const communityChoices: readonly Choice[] = [
-  { act: article, weights: all(5), reaches: ['readArticle'] },
   { act: (device) => listComments(device), weights: all(6), reaches: ['listComments'] },
   { act: comment, weights: all(5), reaches: ['createComment'] },
   { act: uncomment, weights: all(2), reaches: ['deleteComment'] },
+  { act: editComment, weights: all(2), reaches: ['editComment'] },
   { act: uncommentAnswered, weights: all(1), reaches: ['flaggedComments', 'deleteComment'] },
   { act: heart, weights: all(6), reaches: ['addLike', 'removeLike'] },
   {

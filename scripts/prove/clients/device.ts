@@ -5,9 +5,9 @@ import type { Community } from '../community.js';
 import type { SeenComment } from '../history.js';
 import type { HistoryFile } from '../history-file.js';
 import type { Served } from '../served.js';
-import { ChatApp, type Outgoing } from './chat-app.js';
+import { ChatApp } from './chat-app.js';
 import { RestDoor } from './rest-door.js';
-import { SocketDoor } from './socket-door.js';
+import { type Outgoing, SocketDoor, type Transport } from './socket-door.js';
 import { StreamDoor } from './stream-door.js';
 
 /** How a client uses the service: by sockets, by REST alone, or as the legacy app does. */
@@ -18,6 +18,9 @@ export interface DeviceOptions {
   kind: Kind;
   hasStream: boolean;
   isDetoured: boolean;
+  transport?: Transport | undefined;
+  /** How further tabs may connect, beside WebSocket. */
+  tabTransports?: readonly Transport[];
   account: Account;
   history: HistoryFile;
   community: Community;
@@ -39,6 +42,9 @@ const RETRY_MS = 300;
 /** Sent messages that a client remembers, to send one of them again. */
 const REMEMBERED = 20;
 
+/** One of so many messages is an image. */
+const IMAGES = 12;
+
 /** One client of a member, with everything that it knows. */
 export class Device {
   readonly client: string;
@@ -55,6 +61,8 @@ export class Device {
   readonly articles: number[];
   /** The one of all rooms that gets more messages than an answer holds, if it is the member's. */
   readonly longRoom: number | undefined;
+  /** Numbers of the articles that it has published, and not deleted. */
+  published: number[] = [];
   /** Comments that it has seen, with their article. */
   comments: (SeenComment & { article: number })[] = [];
   /** Numbers of notifications that it has seen. */
@@ -64,6 +72,7 @@ export class Device {
   readonly sent: { message: Outgoing; sendTime: number }[] = [];
   readonly #history: HistoryFile;
   readonly #gateways: Served[];
+  readonly #tabTransports: readonly Transport[];
   readonly #below: (limit: number) => number;
   #count = 0;
   #isClosed = false;
@@ -85,11 +94,12 @@ export class Device {
     const [long] = community.rooms;
     this.longRoom = this.rooms.find(({ room }) => room === long?.room)?.room;
     this.#gateways = gateways;
+    this.#tabTransports = options.tabTransports ?? [];
     this.articles = community.articles.map(({ article }) => article);
     this.rest = new RestDoor(history, account, client, address);
     if (options.hasStream) this.stream = new StreamDoor(history, account, client, address, below);
     if (kind !== 'rest') {
-      const { isDetoured } = options;
+      const { isDetoured, transport } = options;
       const onMessage = (payload: MessagePayload) => {
         if (kind === 'legacy') this.received = [...this.received.slice(-4), payload];
       };
@@ -97,7 +107,17 @@ export class Device {
       const onConnected = () => {
         if (kind === 'socket') void this.rest.rooms();
       };
-      const app = { history, account, client, gateways, isDetoured, below, onMessage, onConnected };
+      const app = {
+        history,
+        account,
+        client,
+        gateways,
+        isDetoured,
+        transport,
+        below,
+        onMessage,
+        onConnected,
+      };
       this.app = new ChatApp(app);
     }
   }
@@ -117,10 +137,13 @@ export class Device {
     await sleep(everyMs - (this.#history.now() % everyMs));
   }
 
-  /** Writes a new message. */
+  /** Writes a new message; each so many is an image. */
   newMessage(room: number): Outgoing {
-    const content = this.text();
-    return { room, key: content.replaceAll(' ', '-'), content };
+    const text = this.text();
+    const key = text.replaceAll(' ', '-');
+    return this.#count % IMAGES === 0
+      ? { room, key, content: `/${key}.jpg`, type: 'image' }
+      : { room, key, content: text };
   }
 
   /** Sends a message until it is acknowledged or refused. @param sendTime epoch ms, the same for each attempt */
@@ -153,7 +176,8 @@ export class Device {
     const gateway = this.pick(others) ?? this.#gateways[0];
     if (!gateway) return Promise.resolve(undefined);
     const events = { message() {}, drain() {}, closed() {} };
-    return SocketDoor.open(this.#history, this.account, `${this.client}.tab`, gateway, events);
+    const transport = this.pick([undefined, undefined, ...this.#tabTransports]);
+    return SocketDoor.open(this.#history, this.account, `${this.client}.tab`, gateway, events, { transport });
   }
 
   async close(): Promise<void> {

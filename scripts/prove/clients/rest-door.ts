@@ -5,6 +5,7 @@ import type { HistoryFile } from '../history-file.js';
 import type { Intrusion, Manner } from '../intrusions.js';
 import type { Served } from '../served.js';
 import { tokenFor } from './identity.js';
+import type { Outgoing } from './socket-door.js';
 
 /** Longest wait that a refusal may ask for, ms. */
 const MAX_WAIT_MS = 5_000;
@@ -59,6 +60,37 @@ export class RestDoor {
     return this.#ask('article', { article }, { method: 'GET', path: `/community/article/${article}` });
   }
 
+  /** @param keyword only articles with it in their title */
+  articles(
+    order: 'recent' | 'like',
+    page: number,
+    size: number,
+    keyword?: string,
+  ): Promise<Asked<'articles'>> {
+    const search = keyword === undefined ? '' : `&option=title&keyword=${encodeURIComponent(keyword)}`;
+    const path = `/community/list/${order}?page=${page}&size=${size}${search}`;
+    const asked = { order, page, size, ...(keyword === undefined ? {} : { keyword }) };
+    return this.#ask('articles', asked, { method: 'GET', path });
+  }
+
+  publish(title: string, text: string): Promise<Asked<'publish'>> {
+    const body = { categoryId: 1, title, context: text, imageList: [], thumbnail: '' };
+    return this.#ask('publish', { title, text }, { method: 'POST', path: '/community/article', body });
+  }
+
+  edit(article: number, title: string, text: string): Promise<Asked<'edit'>> {
+    const call = {
+      method: 'PATCH',
+      path: `/community/article/${article}`,
+      body: { title, context: text },
+    } as const;
+    return this.#ask('edit', { article, title, text }, call);
+  }
+
+  unpublish(article: number): Promise<Asked<'unpublish'>> {
+    return this.#ask('unpublish', { article }, { method: 'DELETE', path: `/community/article/${article}` });
+  }
+
   comments(article: number): Promise<Asked<'comments'>> {
     const path = `/community/comment/${article}`;
     return this.#ask('comments', { article }, { method: 'GET', path });
@@ -68,6 +100,15 @@ export class RestDoor {
     const asked = { article, content, ...(parent === undefined ? {} : { parent }) };
     const body = { boardId: article, parentId: parent ?? null, context: content };
     return this.#ask('comment', asked, { method: 'POST', path: '/community/comment', body });
+  }
+
+  editComment(article: number, comment: number, content: string): Promise<Asked<'editComment'>> {
+    const body = { id: comment, context: content };
+    return this.#ask(
+      'editComment',
+      { article, comment, content },
+      { method: 'PATCH', path: '/community/comment', body },
+    );
   }
 
   uncomment(article: number, comment: number): Promise<Asked<'uncomment'>> {
@@ -108,6 +149,21 @@ export class RestDoor {
     return this.#ask('delete', { notifications }, call);
   }
 
+  /** @param creator the author of the post: the member joins */
+  openRoom(sale: number, creator: number): Promise<Asked<'openRoom'>> {
+    const body = { saleNo: sale, createMember: creator };
+    return this.#ask('openRoom', { sale, creator }, { method: 'POST', path: '/chatroom', body });
+  }
+
+  me(): Promise<Asked<'me'>> {
+    return this.#ask('me', {}, { method: 'GET', path: '/me' });
+  }
+
+  render(): Promise<Asked<'render'>> {
+    const call = { method: 'GET', path: '/adopt/render?_csrf=none', isTokenless: true } as const;
+    return this.#ask('render', {}, call);
+  }
+
   /** Takes the member out of a room, as the legacy app does when its page closes. */
   leave(room: number): Promise<Asked<'leave'>> {
     const body = { email: this.#account.email };
@@ -120,14 +176,18 @@ export class RestDoor {
    * @param isTokenless the service is to know the caller by the client
    */
   push(
-    { room, saleNo, key, content }: { room: number; saleNo: number; key: string; content: string },
+    { room, saleNo, key, content, type }: Outgoing & { saleNo: number },
     sendTime: number,
     isTokenless: boolean,
   ): Promise<Asked<'send'>> {
     const nobody = { id: null, senderName: null, senderNo: null, readCount: null, senderEmail: null };
-    const body = { ...nobody, chatNo: room, contentType: 'text', content, saleNo, sendTime };
+    const body = { ...nobody, chatNo: room, contentType: type ?? 'text', content, saleNo, sendTime };
     const call = { method: 'POST', path: '/chatroom/notification', body, door: 'push', isTokenless } as const;
-    return this.#ask('send', { room, key, content, ...anonymous(isTokenless) }, call);
+    return this.#ask(
+      'send',
+      { room, key, content, ...(type ? { type } : {}), ...anonymous(isTokenless) },
+      call,
+    );
   }
 
   /** Posts a broadcast back, as legacy receivers do. @param payload as received */

@@ -15,6 +15,11 @@ const TIMEOUT_MS = 5_000;
 
 const OPTIONS = { transports: ['websocket'], forceNew: true, reconnection: false, timeout: TIMEOUT_MS };
 
+/** How a connection begins, unless by WebSocket: it stays with long-polling, or goes on by WebSocket. */
+export type Transport = 'polling' | 'upgraded';
+
+const TRANSPORTS = { polling: ['polling'], upgraded: ['polling', 'websocket'] };
+
 type SocketAsker = Asker & { door: 'socket' };
 
 interface Ack {
@@ -22,6 +27,14 @@ interface Ack {
   message?: unknown;
   errors?: string[];
   retryAfterMs?: number;
+}
+
+/** A message that a client has sent or is to send. `type`: unless text. */
+export interface Outgoing {
+  room: number;
+  key: string;
+  content: string;
+  type?: 'image' | undefined;
 }
 
 export interface SocketEvents {
@@ -37,28 +50,35 @@ export class SocketDoor {
   readonly #asker: SocketAsker;
   readonly #socket: Socket;
 
-  private constructor(history: HistoryFile, asker: SocketAsker, socket: Socket) {
+  readonly #token: string;
+
+  private constructor(history: HistoryFile, asker: SocketAsker, socket: Socket, token: string) {
+    this.#token = token;
     this.#history = history;
     this.#asker = asker;
     this.#socket = socket;
   }
 
-  /** @param detour connects by the way on which packets may get lost. @returns undefined if it is not connected */
+  /**
+   * @param detour connects by the way on which packets may get lost @param transport unless by WebSocket
+   * @returns undefined if it is not connected
+   */
   static open(
     history: HistoryFile,
     account: Account,
     client: string,
     served: Served,
     events: SocketEvents,
-    detour = false,
+    { detour = false, transport }: { detour?: boolean; transport?: Transport | undefined } = {},
   ): Promise<SocketDoor | undefined> {
     const socket = io((detour ? served.detour : undefined) ?? served.base, {
       ...OPTIONS,
+      ...(transport ? { transports: TRANSPORTS[transport] } : {}),
       auth: { token: account.token },
     });
     const asker: SocketAsker = { client, member: account.no, process: served.name, door: 'socket' };
-    const pending = history.begin(asker, 'connect', {});
-    const door = new SocketDoor(history, asker, socket);
+    const pending = history.begin(asker, 'connect', transport ? { transport } : {});
+    const door = new SocketDoor(history, asker, socket, account.token);
     return new Promise((resolve) => {
       const giveUp = (reason: string) => {
         pending.info(reason);
@@ -162,9 +182,14 @@ export class SocketDoor {
     return this.#ask('read', { room, seq }, 'message:read', { chatNo: room, seq });
   }
 
-  send(room: number, key: string, content: string): Promise<Asked<'send'>> {
-    const body = { chatNo: room, contentType: 'text', content, clientId: key };
-    return this.#ask('send', { room, key, content }, 'message:send', body);
+  send({ room, key, content, type }: Outgoing): Promise<Asked<'send'>> {
+    const body = { chatNo: room, contentType: type ?? 'text', content, clientId: key };
+    return this.#ask('send', { room, key, content, ...(type ? { type } : {}) }, 'message:send', body);
+  }
+
+  /** Sends the token again, as before it expires. */
+  refresh(): Promise<Asked<'refresh'>> {
+    return this.#ask('refresh', {}, 'auth:refresh', { token: this.#token });
   }
 
   /** Tries what is not the member's to do. */

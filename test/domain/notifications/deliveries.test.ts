@@ -1,5 +1,6 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
+import type { Actor } from '../../../domain/kernel/actor.js';
 import { systemClock } from '../../../domain/kernel/clock.js';
 import { createEventBus } from '../../../domain/kernel/events.js';
 import { type NotificationView, noLive } from '../../../domain/kernel/live.js';
@@ -121,6 +122,13 @@ describe('a notification', () => {
     poll();
     await eventually(() => expect(here.sockets).to.include(another));
     expect((await polled()) - before, 'for a socket').to.equal(2);
+  });
+
+  it('that its member deletes before the poll finds it reaches nobody', async () => {
+    const deleted = await storeElsewhere();
+    await here.notifications.remove({ no: memberNo } as Actor, [deleted]);
+    await pollAll();
+    expect([...here.sockets, ...here.streams]).to.not.include(deleted);
   });
 
   it('reaches sockets and streams at once, is counted by type, and is not polled', async () => {

@@ -10,6 +10,9 @@ const shown = (content: string, seq: number, readCount: number) => ({
   ...{ id: `id of ${content}`, seq, sender: 1, content, readCount, at: TOLD_AT },
 });
 
+/** The article of told histories, as it is answered. */
+const ARTICLE = { title: 'one', text: 'Bori', author: 1, likes: 0, at: 0 };
+
 describe('the checker of npm run prove, of what must stay', () => {
   it('finds messages that stay unread although their recipient was in the room', async () => {
     const unreadOf = async (left: 'never' | 'before' | 'lost') => {
@@ -105,7 +108,7 @@ describe('the checker of npm run prove, of what must stay', () => {
       const ops = outcomes.map((_, i) => told.ask(30 + i, 1, 'uncomment', { article: 1, comment: 9 }));
       for (const [i, outcome] of outcomes.entries()) told.end(40 + i, ops[i] as number, outcome);
       told.call(50, 1, 'comments', { article: 1 }, { comments: [] });
-      told.call(60, 1, 'article', { article: 1 }, { views: 1, likes: 0, comments: 0, at: 0 });
+      told.call(60, 1, 'article', { article: 1 }, { ...ARTICLE, views: 1, comments: 0 });
       return (await violationsOf(told)).map((text) => text.slice(0, text.indexOf(':')));
     };
     const found = ['comments-are-kept', 'counters-are-records'];
@@ -126,9 +129,27 @@ describe('the checker of npm run prove, of what must stay', () => {
     told.call(10, 1, 'comment', { article: 1, content: 'hello' });
     told.call(20, 1, 'comments', { article: 1 }, { comments: [one] });
     told.end(31, told.ask(30, 1, 'uncomment', it), { e: 'fail', status: 503, code: 'OVERLOADED' });
-    told.call(40, 1, 'article', { article: 1 }, { views: 1, likes: 0, comments: 1, at: 0 });
+    told.call(40, 1, 'article', { article: 1 }, { ...ARTICLE, views: 1, comments: 1 });
     told.call(50, 1, 'uncomment', it);
-    told.call(60, 1, 'article', { article: 1 }, { views: 2, likes: 0, comments: 0, at: 0 });
+    told.call(60, 1, 'article', { article: 1 }, { ...ARTICLE, views: 2, comments: 0 });
     expect(await violationsOf(told)).to.deep.equal([]);
+  });
+
+  it('finds that two hearts, or bookmarks, that a member gives at the same time both count', async () => {
+    const ok = { e: 'ok', f: 'bookmark' };
+    const refused = { e: 'fail', status: 409, code: 'ALREADY_BOOKMARKED' };
+    const racing = async (first: object, second: object, again: object = refused) => {
+      const told = new ToldHistory();
+      const ops = [10, 11].map((t) => told.ask(t, 1, 'bookmark', { article: 1 }));
+      told.end(12, ops[0] as number, first);
+      told.end(13, ops[1] as number, second);
+      told.end(21, told.ask(20, 1, 'bookmark', { article: 1 }), again);
+      return (await violationsOf(told)).length;
+    };
+    expect(await racing(ok, refused)).to.equal(0);
+    expect(await racing(refused, ok)).to.equal(0);
+    expect(await racing(ok, ok)).to.equal(1);
+    expect(await racing(refused, refused)).to.equal(1);
+    expect(await racing(refused, ok, ok)).to.equal(1);
   });
 });

@@ -23,7 +23,7 @@ describe('a client of a run', () => {
     let decisions = 0;
     const device = new Device({
       ...{ client: 'm1.r', kind: 'rest', hasStream: false, isDetoured: false, account, history, others: [] },
-      community: { run: 'prove-1', members: [account], rooms: [], articles: [] },
+      community: { run: 'prove-1', members: [account], rooms: [], articles: [], published: [] },
       servers: [
         { name: 'http-0', door: 'http', base: `http://127.0.0.1:${(http.address() as AddressInfo).port}` },
       ],

@@ -1,11 +1,12 @@
 import { seededRandom } from '../../../scripts/mutate/random.js';
 import type { SeenNotification } from '../../../scripts/prove/history.js';
+import { ModelArticles } from './model-articles.js';
 import type { Client } from './model-lines.js';
-import { MEMBERS, ModelRest } from './model-rest.js';
+import { MEMBERS } from './model-rest.js';
 import { type ModelRoom, shown } from './model-service.js';
 
 /** The clients of members, and what they do by sockets and streams. */
-export class ModelChat extends ModelRest {
+export class ModelChat extends ModelArticles {
   readonly sockets: Client[];
   readonly streams: Client[];
   readonly rest: Client[];

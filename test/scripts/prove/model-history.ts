@@ -62,7 +62,13 @@ class ModelRun extends ModelChat {
 
   #stepRarely(client: Client): void {
     const [newest] = this.service.list(client.member);
-    if (this.below(2) === 0) this.uncomment(client);
+    const choice = this.below(8);
+    if (choice === 0) this.uncomment(client);
+    else if (choice === 1) this.editComment(client);
+    else if (choice === 2) this.publish(client);
+    else if (choice === 3) this.edit(client);
+    else if (choice === 4) this.unpublish(client);
+    else if (choice === 5) this.articleList(client, this.below(2) === 0 ? 'recent' : 'like', 1, 2);
     else if (newest && client.member === DELETING) {
       this.notifications(client);
       this.delete(client, newest.id);
@@ -141,6 +147,23 @@ class ModelRun extends ModelChat {
     );
   }
 
+  /** Members publish, change and delete articles, and ask about a post. */
+  #publishAll(): void {
+    const [first, , third, fourth] = this.rest as [Client, Client, Client, Client];
+    const [post] = ROOMS as [(typeof ROOMS)[0]];
+    const list = (order: 'recent' | 'like', page: number, size: number) => () =>
+      this.articleList(first, order, page, size);
+    this.#inTurn(
+      ...[() => this.publish(third), () => this.publish(third), () => this.publish(fourth)],
+      ...[list('recent', 1, 50), () => this.edit(third), () => this.unpublish(fourth)],
+      ...[list('recent', 1, 1), list('recent', 2, 1)],
+      ...[() => this.openRoom(fourth, post), () => this.openRoom(fourth, post)],
+      ...[() => this.render(first), () => this.render(third), () => this.me(first)],
+      () => this.editComment(third),
+      () => this.publish(third),
+    );
+  }
+
   /** Ends with everybody connected and everything answered. */
   #conclude(): void {
     this.phase = 'conclusion';
@@ -148,6 +171,7 @@ class ModelRun extends ModelChat {
     for (const client of this.sockets) if (!client.isOpen) this.#inTurn(() => this.connect(client));
     for (const room of this.service.rooms) this.#talk(room);
     this.#discuss();
+    this.#publishAll();
   }
 
   #readAll(): void {
@@ -172,6 +196,8 @@ class ModelRun extends ModelChat {
     }
     const [first] = this.rest as [Client];
     this.#inTurn(
+      () => this.articleList(first, 'recent', 1, 20),
+      () => this.articleList(first, 'like', 1, 20),
       () => this.article(first),
       () => this.comments(first),
       ...this.rest.map((client) => () => this.bookmark(client, 'bookmark')),

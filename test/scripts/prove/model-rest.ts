@@ -7,7 +7,7 @@ export const ROOMS = [
   [2, 3, 4],
   [3, 1, 3],
 ].map(([room = 0, creator = 0, joiner = 0]) => ({
-  ...{ room, creator, joiner, saleNo: 1, saleTitle: `sale of room ${room}` },
+  ...{ room, creator, joiner, saleNo: room, saleTitle: `sale of room ${room}` },
 }));
 export const MEMBERS = [1, 2, 3, 4];
 export const ARTICLE_AUTHOR = 4;
@@ -35,8 +35,19 @@ export class ModelRest extends ModelLines {
   list(client: Client): void {
     const { member } = client;
     this.call(client, 'rest', { f: 'rooms' }, () => ({
-      rooms: this.service.roomsOf(member).map((room) => this.service.state(room, member)),
+      rooms: this.service.roomsOf(member, true).map((room) => ({
+        ...this.service.state(room, member),
+        ...(room.opened ? { opened: room.opened } : {}),
+      })),
     }));
+  }
+
+  /** Asks about the post of a room. */
+  openRoom(client: Client, { saleNo, saleTitle, creator }: (typeof ROOMS)[0]): void {
+    this.call(client, 'rest', { f: 'openRoom', sale: saleNo, creator }, () => {
+      this.service.open({ creator, joiner: client.member, saleNo, saleTitle });
+      return {};
+    });
   }
 
   notifications(client: Client): void {
@@ -56,14 +67,6 @@ export class ModelRest extends ModelLines {
     this.call(client, 'rest', { f: 'delete', notifications: [notification] }, () => {
       this.service.change(client.member, notification, { deleted: true });
       return {};
-    });
-  }
-
-  article(client: Client): void {
-    this.call(client, 'rest', { f: 'article', article: 1 }, () => {
-      this.service.views += 1;
-      const comments = this.service.comments.filter(({ deleted }) => !deleted).length;
-      return { views: this.service.views, likes: this.service.likes('article 1'), comments, at: 0 };
     });
   }
 

@@ -25,6 +25,8 @@ export interface ModelRoom {
   sockets: Map<string, number>;
   /** Rises with each message, over all rooms. */
   activeAt?: number;
+  /** Whose it is, about what, if it was opened during the run; nobody writes in it. */
+  opened?: { creator: number; joiner: number; saleNo: number; saleTitle: string };
 }
 
 /** A member's nickname. */
@@ -38,10 +40,10 @@ export class ModelService {
   /** By member and what they are of. */
   readonly hearts = new Set<string>();
   readonly bookmarks = new Set<number>();
-  views = 0;
   /** Called with each notification that is stored. */
   onNotified: (member: number, n: number, notification: SeenNotification) => void = () => {};
   readonly #now: () => number;
+  readonly #opened: ModelRoom[] = [];
   #lastId = 0;
   #lastActivity = 0;
 
@@ -51,6 +53,18 @@ export class ModelService {
     this.rooms = rooms.map(({ room, creator, joiner }) => ({
       ...{ no: room, members: [creator, joiner], messages: [], reads: new Map(), sockets: new Map() },
     }));
+  }
+
+  /** The room of a pair about a post: the one they have, or a new one. */
+  open(opened: NonNullable<ModelRoom['opened']>): void {
+    const { saleNo, joiner, creator } = opened;
+    const isIt = (one: ModelRoom) => one.opened?.saleNo === saleNo && one.opened.joiner === joiner;
+    if (this.#opened.some(isIt)) return;
+    this.#lastActivity += 1;
+    this.#opened.push({
+      ...{ no: 100 + this.#opened.length, members: [creator, joiner], messages: [], reads: new Map() },
+      ...{ sockets: new Map(), activeAt: this.#lastActivity, opened },
+    });
   }
 
   room(no: number): ModelRoom {
@@ -97,7 +111,7 @@ export class ModelService {
     room.activeAt = this.#lastActivity += 1;
     room.messages.push(message);
     if (read) room.reads.set(recipient, seq);
-    if (!read) this.notify(recipient, sender, 'chat', content, `/chat/${room.no}?adoptId=1`);
+    if (!read) this.notify(recipient, sender, 'chat', content, `/chat/${room.no}?adoptId=${room.no}`);
     return { message, isNew: true };
   }
 
@@ -117,8 +131,8 @@ export class ModelService {
   }
 
   /** The member's rooms, latest activity first. */
-  roomsOf(member: number): ModelRoom[] {
-    return this.rooms
+  roomsOf(member: number, withOpened = false): ModelRoom[] {
+    return [...this.rooms, ...(withOpened ? this.#opened : [])]
       .filter(({ members }) => members.includes(member))
       .sort((a, b) => (b.activeAt ?? 0) - (a.activeAt ?? 0) || b.no - a.no);
   }

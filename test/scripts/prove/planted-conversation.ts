@@ -148,7 +148,7 @@ export class Conversation {
   async say(): Promise<string> {
     this.#messages += 1;
     const text = `message ${this.#messages}`;
-    await this.#sockets[0]?.send(this.room, text.replace(' ', '-'), text);
+    await this.#sockets[0]?.send({ room: this.room, key: text.replace(' ', '-'), content: text });
     return text;
   }
 

@@ -1,12 +1,15 @@
 import type { Fail, Header, Info, SeenComment } from '../../history.js';
 import type { Asked } from '../rule.js';
 import { Tally } from './tally.js';
+import { Versions } from './versions.js';
 
 /** A comment or reply that a client has asked for. */
 export interface SentComment {
   readonly article: number;
   readonly author: number;
+  /** As it was first written. */
   readonly content: string;
+  readonly versions: Versions;
   readonly parent: number | undefined;
   readonly askedAt: number;
   /** Whom it notifies, where that is known and not its author. */
@@ -40,6 +43,7 @@ export interface Discussion {
 
 /** All comments of a run. */
 export class Comments {
+  /** Edits included. */
   readonly #byContent = new Map<string, SentComment>();
   readonly #byId = new Map<number, SentComment>();
   readonly #discussions = new Map<number, Discussion>();
@@ -49,8 +53,8 @@ export class Comments {
     for (const { article, author } of articles) this.#articleAuthors.set(article, author);
   }
 
-  all(): IterableIterator<SentComment> {
-    return this.#byContent.values();
+  all(): Iterable<SentComment> {
+    return new Set(this.#byContent.values());
   }
 
   ofArticle(article: number): Discussion {
@@ -75,6 +79,7 @@ export class Comments {
       article,
       author: member,
       content,
+      versions: new Versions(),
       parent,
       askedAt: t,
       recipient: recipient === member ? undefined : recipient,
@@ -82,6 +87,7 @@ export class Comments {
       removals: 0,
       mayBeRemoved: false,
     };
+    comment.versions.ask(content, t);
     this.#byContent.set(content, comment);
     const { kept, live } = this.ofArticle(article);
     kept.add(comment);
@@ -92,6 +98,7 @@ export class Comments {
     const comment = this.#byContent.get(content);
     if (!comment || comment.ackedAt !== undefined) return;
     comment.ackedAt = t;
+    comment.versions.ack(content, t);
     if (comment.removalAskedAt === undefined) this.ofArticle(article).live.came();
   }
 
@@ -102,6 +109,21 @@ export class Comments {
     const { kept, live } = this.ofArticle(article);
     kept.delete(comment);
     live.went();
+  }
+
+  edit({ comment: id, content, t }: Asked<'editComment'>): void {
+    const comment = this.#byId.get(id);
+    if (!comment) return;
+    comment.versions.ask(content, t);
+    this.#byContent.set(content, comment);
+  }
+
+  edited({ comment: id, content }: Asked<'editComment'>, t: number): void {
+    this.#byId.get(id)?.versions.ack(content, t);
+  }
+
+  notEdited({ comment: id, content }: Asked<'editComment'>, outcome: Fail | Info): void {
+    this.#byId.get(id)?.versions.miss(content, outcome);
   }
 
   remove({ comment: id, article }: Asked<'uncomment'>, t: number): void {

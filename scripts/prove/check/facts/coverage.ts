@@ -51,6 +51,14 @@ const paths = {
   flaggedComments: demand('deleted comments shown for the sake of their replies', 1),
   intrusionsTried: demand('kinds of calls on what is of others or does not exist, refused', tries.length),
   intrusionsRefused: demand('calls on what is of others or does not exist, refused', 0),
+  articlePages: demand('second and further pages of articles', 3),
+  articlesNotFound: demand('requests for deleted articles, refused', 1),
+  imageMessages: demand('messages that are images', 3),
+  racingRooms: demandAt('own', 'rooms that a member opened twice at once', 1),
+  repeatedRooms: demandAt('own', 'rooms opened again', 2),
+  postbacks: demandAt('own', 'messages that legacy receivers posted back', 2),
+  pollingSockets: demandAt('own', 'connections by long-polling', 2),
+  upgradedSockets: demandAt('own', 'connections that went from long-polling to WebSocket', 2),
   absentRecipients: demand('messages to absent recipients', 3, 'end'),
   filledGaps: demand('gaps that a process filled from the database', 1, 'faults'),
   lostAcknowledgements: demand('messages stored whose acknowledgement was lost', 1, 'faults'),
@@ -65,6 +73,7 @@ const paths = {
   notificationListsCompared: demand('lists of notifications compared', 1, 'end'),
   heartCountsCompared: demand('counts of hearts compared', 1, 'end'),
   bookmarksCompared: demand('bookmarks asked for again at the end', 1, 'end'),
+  leadersCompared: demand('hot and weekly articles compared with the hearts of all', 4, 'end'),
   commentCountsCompared: demand('counts of comments compared', 1, 'end'),
 } satisfies Record<string, Demand>;
 
@@ -76,7 +85,7 @@ export type CountedName = PathName | DocumentedName;
 /** What a history reached; printed with the verdict. */
 export type Counted = Record<CountedName, number>;
 
-const demands: Record<CountedName, Demand> = { ...operations, ...paths };
+export const demands: Record<CountedName, Demand> = { ...operations, ...paths };
 
 const names = Object.keys(demands) as CountedName[];
 

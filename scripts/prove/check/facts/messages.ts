@@ -8,7 +8,7 @@ export interface SentMessage {
   readonly sender: number;
   readonly key: string;
   readonly content: string;
-  /** Undefined: `text`. */
+  /** Undefined: `text`. Others are notified by a word for what they are, such as `[image]`. */
   readonly type: string | undefined;
   /** The process that was asked to store it; undefined after a second attempt. */
   process: string | undefined;

@@ -33,6 +33,9 @@ export interface NotificationRecord {
 /** Content of fewer UTF-16 code units is shown whole: a code point has one or two (domain/notifications/notifier.ts). */
 const WHOLE = 199;
 
+/** The text of the notification of an image. (domain/notifications/notify-on-events.ts) */
+const IMAGE = '[image]';
+
 /** The chat notifications of a room. */
 interface Chat {
   /** The one that was shown first. */
@@ -91,7 +94,7 @@ export class Notifications {
 
   /** What caused it, as far as its text shows; null: nothing that was asked for; undefined: it cannot be told. */
   causeOf({ type, content }: Pick<SeenNotification, 'type' | 'content'>): Cause | null | undefined {
-    if (content.length >= WHOLE) return undefined;
+    if (content.length >= WHOLE || (type === 'chat' && content === IMAGE)) return undefined;
     if (type === 'chat') {
       const message = this.#messages.byContent(content);
       if (!message) return null;

@@ -1,6 +1,7 @@
 import { World } from '../../answers/world.js';
 import type { Closed, Delivery, Fail, Fault, Header, Info, Invoke, Ok, Phase } from '../../history.js';
 import type { Asked } from '../rule.js';
+import { Articles } from './articles.js';
 import { Comments } from './comments.js';
 import { type CountedName, Coverage } from './coverage.js';
 import { Disturbances } from './disturbances.js';
@@ -21,6 +22,7 @@ export class Run {
   readonly disturbances = new Disturbances();
   readonly coverage = new Coverage();
   readonly messages = new Messages();
+  readonly articles = new Articles();
   readonly comments = new Comments();
   readonly notifications = new Notifications(this.messages, this.comments);
   readonly streams = new Streams();
@@ -35,6 +37,7 @@ export class Run {
   header(header: Header): void {
     this.world.open(header);
     this.messages.open(header);
+    this.articles.open(header);
     this.comments.open(header);
   }
 
@@ -56,9 +59,11 @@ export class Run {
     this.#touch(asked, asked.t);
     this.views.asked(asked);
     this.notifications.asked(asked);
+    this.articles.asked(asked);
     if (asked.f === 'stream') this.streams.asked(asked);
     else if (asked.f === 'comment') this.comments.ask(asked);
     else if (asked.f === 'uncomment') this.#uncomment(asked);
+    else if (asked.f === 'editComment') this.comments.edit(asked);
     else if (asked.f === 'send') this.#send(asked);
     else if (asked.f === 'join' || asked.f === 'messages' || asked.f === 'read') this.#mayRead(asked);
   }
@@ -107,9 +112,11 @@ export class Run {
     this.#touch(asked, ok.t);
     this.views.answered(ok, asked);
     this.notifications.answered(asked, ok.t);
+    this.articles.answered(ok, asked);
     if (asked.f === 'stream' && ok.f === 'stream') this.streams.answered(asked, ok.last, ok.t);
     else if (asked.f === 'comment') this.comments.ack(asked, ok.t);
     else if (asked.f === 'uncomment') this.comments.removed(asked, ok.t);
+    else if (asked.f === 'editComment') this.comments.edited(asked, ok.t);
     else if (asked.f === 'send') this.#acknowledge(asked, ok);
     // It may have read what was sent after it was asked.
     else if (asked.f === 'messages' || asked.f === 'read') this.#mayRead(asked);
@@ -138,8 +145,10 @@ export class Run {
   unanswered(outcome: Fail | Info, asked: Invoke): void {
     this.#touch(asked, outcome.t);
     this.views.unanswered(outcome, asked);
+    this.articles.unanswered(outcome, asked);
     if (asked.f === 'comment') this.comments.miss(asked, outcome);
     if (asked.f === 'uncomment') this.comments.notRemoved(asked, outcome);
+    if (asked.f === 'editComment') this.comments.notEdited(asked, outcome);
     if (asked.f === 'send') {
       const message = this.messages.byContent(asked.content);
       if (message) this.messages.miss(message, outcome);

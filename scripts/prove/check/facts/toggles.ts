@@ -8,7 +8,12 @@ export interface Toggle {
   since: number;
   /** Requests under way. */
   open: number;
-  /** Whether several were under way at the same time: which was the later one, nobody can tell. */
+  /** Of those that were under way at the same time, the last ones: whether they were to set it, and how it was before them. */
+  isSetting: boolean;
+  before: boolean | undefined;
+  /** How many of them succeeded: one at most can. */
+  done: number;
+  /** Whether some were to set it, and some to remove it: which was the later one, nobody can tell. */
   areMixed: boolean;
   /** Whether the outcome of one is unknown: it may be done at any time. */
   isUncertain: boolean;
@@ -37,27 +42,34 @@ export class Toggles {
     const toggles = this.#all.get(key) ?? new Map<number, Toggle>();
     this.#all.set(key, toggles);
     const since = Number.NEGATIVE_INFINITY;
-    const off: Toggle = { isOn: false, since, open: 0, areMixed: false, isUncertain: false };
+    const off: Toggle = {
+      ...{ isOn: false, since, open: 0, isSetting: false, before: false, done: 0 },
+      ...{ areMixed: false, isUncertain: false },
+    };
     const toggle = toggles.get(member) ?? off;
     toggles.set(member, toggle);
     return toggle;
   }
 
-  asked(toggle: Toggle): void {
+  /** @param isSetting whether it is asked to be set, else to be removed */
+  asked(toggle: Toggle, isSetting: boolean): void {
+    if (toggle.open === 0)
+      Object.assign(toggle, { isSetting, before: toggle.isOn, done: 0, areMixed: false });
+    else if (toggle.isSetting !== isSetting) toggle.areMixed = true;
     toggle.open += 1;
-    toggle.areMixed = toggle.open > 1;
   }
 
-  /** @param isSetting whether it was asked to be set, else to be removed. @returns whether it was so before */
+  /** @returns whether it was so before, or by another request at the same time */
   answered(toggle: Toggle, isSetting: boolean, t: number): boolean {
-    const wasSo = !toggle.areMixed && toggle.isOn === isSetting;
+    toggle.done += 1;
+    const wasSo = !toggle.areMixed && (toggle.before === isSetting || toggle.done > 1);
     settle(toggle, isSetting, t);
     return wasSo;
   }
 
   /** @returns whether it is refused as already set, and was not */
   unanswered(toggle: Toggle, outcome: Fail | Info): boolean {
-    const { isOn, areMixed } = toggle;
+    const { isOn, before, done, open, areMixed, isUncertain } = toggle;
     if (outcome.e === 'info') {
       toggle.isUncertain = true;
       settle(toggle, undefined, outcome.t);
@@ -65,8 +77,9 @@ export class Toggles {
     }
     const known = KNOWN_BY.get(outcome.code);
     settle(toggle, known ?? isOn, outcome.t);
-    // A proxy may repeat a removal whose first answer it has lost: "not found" of one that is set shows nothing.
-    return known === true && isOn === false && !areMixed;
+    // Another one under way may have set it. A proxy may repeat a removal whose first answer it has lost: "not found" of one that
+    // is set shows nothing.
+    return known === true && before === false && done === 0 && open === 1 && !areMixed && !isUncertain;
   }
 
   /**

@@ -16,8 +16,9 @@ export function chatPaths(run: Run): Watcher {
     if ((message?.open ?? 0) > 1) racing.add(op);
   }
 
-  function sent({ op, door }: Asked<'send'>, { id }: Answered<'send'>): void {
+  function sent({ op, door, type }: Asked<'send'>, { id }: Answered<'send'>): void {
     if (retried.get(op)?.id === id) run.reach(door === 'push' ? 'retriedPushes' : 'retriedSends');
+    if (type === 'image') run.reach('imageMessages');
     if (racing.has(op)) run.reach('racingKeys');
     retried.delete(op);
     racing.delete(op);
@@ -44,6 +45,7 @@ export function chatPaths(run: Run): Watcher {
       if (ok.f === 'send' && asked.f === 'send') sent(asked, ok);
       else if (ok.f === 'messages' && asked.f === 'messages') showPage(asked, ok);
       else if (ok.f === 'join' && ok.more) run.reach('catchUpsWithMore');
+      else if (ok.f === 'postback') run.reach('postbacks');
     },
     unanswered(_, { op }) {
       retried.delete(op);

@@ -8,7 +8,10 @@ const BY_CODE = new Map<string, CountedName>([
   ['HEART_NOT_FOUND', 'missingHearts'],
   ['ALREADY_BOOKMARKED', 'secondBookmarks'],
   ['BOOKMARK_NOT_FOUND', 'missingBookmarks'],
+  ['ARTICLE_NOT_FOUND', 'articlesNotFound'],
 ]);
+
+const RACED = { heart: 'racingHearts', bookmark: 'racingBookmarks', openRoom: 'racingRooms' } as const;
 
 /** Requests of one member for the same at the same time. */
 interface Race {
@@ -20,6 +23,7 @@ interface Race {
 
 const keyOf = (asked: Invoke): string | undefined => {
   if (asked.f === 'heart') return `heart ${asked.member} ${asked.target} ${asked.id}`;
+  if (asked.f === 'openRoom') return `room ${asked.member} ${asked.sale}`;
   return asked.f === 'bookmark' ? `bookmark ${asked.member} ${asked.article}` : undefined;
 };
 
@@ -35,7 +39,8 @@ export function communityPaths(run: Run): Watcher {
     race.areAnswered &&= outcome.e !== 'info';
     if (race.open > 0) return;
     races.delete(key);
-    if (race.isOne && race.areAnswered) run.reach(asked.f === 'heart' ? 'racingHearts' : 'racingBookmarks');
+    const raced = RACED[asked.f as keyof typeof RACED];
+    if (race.isOne && race.areAnswered && raced) run.reach(raced);
   }
 
   return {
@@ -50,10 +55,12 @@ export function communityPaths(run: Run): Watcher {
     answered(ok, asked) {
       settle(ok, asked);
       if (ok.f === 'comments' && ok.comments.some(({ deleted }) => deleted)) run.reach('flaggedComments');
+      if (ok.f === 'articles' && asked.f === 'articles' && asked.page > 1 && ok.list.length > 0)
+        run.reach('articlePages');
     },
     unanswered(outcome, asked) {
       settle(outcome, asked);
-      const refused = outcome.e === 'fail' ? BY_CODE.get(outcome.code) : undefined;
+      const refused = outcome.e === 'fail' && asked.f !== 'intrude' ? BY_CODE.get(outcome.code) : undefined;
       if (refused) run.reach(refused);
     },
   };

@@ -1,6 +1,6 @@
 import type { Delivery } from '../../history.js';
 import type { Run } from '../facts/run.js';
-import type { Watcher } from '../rule.js';
+import type { Asked, Watcher } from '../rule.js';
 
 /** Tabs leave together if they do so within this time, ms. */
 const TOGETHER_MS = 3_000;
@@ -13,13 +13,27 @@ interface Tab {
   rooms: Set<number>;
 }
 
-/** Counts what members in a room are told of each other, read positions without a join, and tabs that leave together. */
+/** Counts what members in a room are told of each other, read positions without a join, tabs that leave together, and rooms opened. */
 export function roomVisits(run: Run): Watcher {
   const tabs = new Map<string, Tab>();
   /** Who left last, by room and member. */
   const exits = new Map<string, { tab: Tab; t: number }>();
   /** Read positions that members set without being in the room, by room and member. */
   const positions = new Map<string, number>();
+
+  /** Rooms that were opened, by post and member. */
+  const opened = new Set<string>();
+
+  function open({ sale, member }: Asked<'openRoom'>): void {
+    const key = `${sale} ${member}`;
+    if (opened.has(key)) run.reach('repeatedRooms');
+    opened.add(key);
+  }
+
+  function connect({ client, member, process, transport }: Asked<'connect'>): void {
+    tabs.set(client, { client, member, process, rooms: new Set() });
+    if (transport) run.reach(transport === 'polling' ? 'pollingSockets' : 'upgradedSockets');
+  }
 
   function leave(tab: Tab, room: number, t: number): void {
     if (!tab.rooms.delete(room)) return;
@@ -50,10 +64,10 @@ export function roomVisits(run: Run): Watcher {
       const tab = tabs.get(asked.client);
       if (tab && asked.f === 'leave' && asked.door === 'socket') leave(tab, asked.room, asked.t);
     },
-    answered(ok, asked) {
-      const { client, member, process } = asked;
-      if (ok.f === 'connect') tabs.set(client, { client, member, process, rooms: new Set() });
-      if (ok.f === 'join' && asked.f === 'join') tabs.get(client)?.rooms.add(asked.room);
+    answered(_, asked) {
+      if (asked.f === 'connect') connect(asked);
+      else if (asked.f === 'openRoom') open(asked);
+      else if (asked.f === 'join') tabs.get(asked.client)?.rooms.add(asked.room);
     },
     delivered: told,
     closed({ client, door, t }) {

@@ -1,4 +1,4 @@
-import type { Invoke, SeenComment } from '../../history.js';
+import type { Invoke, Ok, SeenComment } from '../../history.js';
 import type { SentComment } from '../facts/comments.js';
 import type { Mark } from '../facts/tally.js';
 import { type Toggle, Toggles } from '../facts/toggles.js';
@@ -34,21 +34,37 @@ export const hearts: Rule = {
           `member ${asked.member} ${isGiven ? 'gives' : 'removes'} a heart ${isGiven ? 'that was given before' : 'that was not given'}: ${asked.target} ${asked.id}`,
         );
       }
-      check(`${asked.target} ${asked.id}`, ok.count, asked.t, toggle);
+      if (asked.target === 'comment' || isLive(asked.id))
+        check(`${asked.target} ${asked.id}`, ok.count, asked.t, toggle);
     }
+
+    /** Counts of likes that an answer shows; what is deleted loses its hearts. */
+    function shownBy(ok: Ok, asked: Invoke): { key: string; likes: number }[] {
+      if (ok.f === 'article' && asked.f === 'article')
+        return isLive(asked.article) ? [{ key: `article ${asked.article}`, likes: ok.likes }] : [];
+      if (ok.f === 'articles')
+        return ok.list.flatMap(({ article, likes }) =>
+          isLive(article) ? [{ key: `article ${article}`, likes }] : [],
+        );
+      if (ok.f !== 'comments') return [];
+      return ok.comments.flatMap(({ id, likes, deleted }) =>
+        deleted ? [] : [{ key: `comment ${id}`, likes }],
+      );
+    }
+
+    /** Whether it is an article of the run that nobody has asked to delete. */
+    const isLive = (article: number) => {
+      const record = run.articles.byId(article);
+      return record !== undefined && record.deletionAskedAt === undefined;
+    };
 
     return {
       asked(asked) {
-        if (isHeart(asked)) toggles.asked(toggleOf(asked));
+        if (isHeart(asked)) toggles.asked(toggleOf(asked), asked.f === 'heart');
       },
       answered(ok, asked) {
         if ('count' in ok && isHeart(asked)) settle(ok, asked);
-        else if (ok.f === 'article' && asked.f === 'article')
-          check(`article ${asked.article}`, ok.likes, asked.t);
-        else if (ok.f === 'comments') {
-          for (const { id, likes, deleted } of ok.comments)
-            if (!deleted) check(`comment ${id}`, likes, asked.t);
-        }
+        for (const { key, likes } of shownBy(ok, asked)) check(key, likes, asked.t);
       },
       unanswered(outcome, asked) {
         if (!isHeart(asked) || !toggles.unanswered(toggleOf(asked), outcome)) return;
@@ -81,7 +97,7 @@ export const bookmarks: Rule = {
 
     return {
       asked(asked) {
-        if (isBookmark(asked)) toggles.asked(toggleOf(asked));
+        if (isBookmark(asked)) toggles.asked(toggleOf(asked), asked.f === 'bookmark');
       },
       answered({ t }, asked) {
         if (!isBookmark(asked)) return;
@@ -105,7 +121,7 @@ export const bookmarks: Rule = {
 
 /** @returns what is wrong with a comment as a list shows it */
 function faultOf(
-  { id, author, parent }: SeenComment,
+  { id, author, content, parent }: SeenComment,
   comment: SentComment | undefined,
   asked: Asked<'comments'>,
 ): string | undefined {
@@ -115,15 +131,15 @@ function faultOf(
     return `it replies to ${comment.parent ?? 'none'}, and is shown below ${parent ?? 'none'}`;
   if (comment.refused) return 'it was refused';
   if (comment.id !== id) return `it had the id ${comment.id}`;
-  const { removedAt } = comment;
+  const { removedAt, versions } = comment;
   return removedAt !== undefined && removedAt < asked.t
     ? `its deletion was acknowledged at ${at(removedAt)}`
-    : undefined;
+    : versions.faultOf(content, asked.t);
 }
 
 export const comments: Rule = {
   name: 'comments-are-kept',
-  says: 'An acknowledged comment is in every later list of its article, once and as it was written, until it is deleted',
+  says: 'An acknowledged comment is in every later list of its article, once and as it was last written, until it is deleted',
   source: 'docs/contract.md, section 3, promise 1',
   watch(run, report) {
     const isRemoved = (id: number | undefined) =>
@@ -136,16 +152,21 @@ export const comments: Rule = {
       // A reply is shown with its comment.
       !isRemoved(parent);
 
-    /** @returns the id that each content is listed with */
-    function checkListed(listed: SeenComment[], asked: Asked<'comments'>, list: string): Map<string, number> {
-      const seen = new Map<string, number>();
+    /** @returns the id that each comment is listed with */
+    function checkListed(
+      listed: SeenComment[],
+      asked: Asked<'comments'>,
+      list: string,
+    ): Map<SentComment | undefined, number> {
+      const seen = new Map<SentComment | undefined, number>();
       for (const one of listed.filter(({ deleted }) => !deleted)) {
         const { id, content, author } = one;
         const shown = `${list} show "${content}" of member ${author} (id ${id})`;
-        const fault = faultOf(one, run.comments.byContent(content), asked);
-        if (seen.has(content)) report(`${shown} and with id ${seen.get(content)}`);
+        const comment = run.comments.byContent(content);
+        const fault = faultOf(one, comment, asked);
+        if (comment && seen.has(comment)) report(`${shown} and with id ${seen.get(comment)}`);
         else if (fault) report(`${shown}: ${fault}`);
-        seen.set(content, id);
+        seen.set(comment, id);
       }
       return seen;
     }
@@ -156,7 +177,7 @@ export const comments: Rule = {
         const list = `the comments of article ${asked.article}, asked for at ${at(asked.t)},`;
         const seen = checkListed(ok.comments, asked, list);
         for (const comment of run.comments.ofArticle(asked.article).kept) {
-          if (!isDue(comment, asked.t) || seen.has(comment.content)) continue;
+          if (!isDue(comment, asked.t) || seen.has(comment)) continue;
           report(`${list} lack "${comment.content}", acknowledged at ${at(comment.ackedAt ?? 0)}`);
         }
       },

@@ -1,18 +1,22 @@
 import type { Rule } from '../rule.js';
 import { acked } from './acked.js';
+import { renderList } from './adoption.js';
 import { wholeAnswers } from './answers.js';
+import { articleLists, articles } from './articles.js';
 import { closedRooms } from './closed-rooms.js';
 import { bookmarks, comments, counters, hearts } from './community.js';
 import { refusals } from './intrusions.js';
 import { ackOrder, forged, numbers, once, order } from './messages.js';
 import { notificationList, sameNotification, socketNotifications } from './notification-lists.js';
 import { notifiedOnce, streamNumbers } from './notifications.js';
+import { openedRooms } from './opened-rooms.js';
 import { orders } from './orders.js';
 import { presence } from './presence.js';
 import { readCounts } from './read-counts.js';
 import { readMarks } from './reads.js';
 import { latest, roomEvents } from './rooms.js';
 import { times } from './times.js';
+import { trending } from './trending.js';
 import { typing } from './typing.js';
 import { unread } from './unread.js';
 import { viewComplete, viewOrder } from './views.js';
@@ -45,6 +49,11 @@ export const rules: readonly Rule[] = [
   counters,
   hearts,
   bookmarks,
+  articles,
+  articleLists,
+  trending,
+  openedRooms,
+  renderList,
   wholeAnswers,
   times,
   orders,

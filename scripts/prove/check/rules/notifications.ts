@@ -107,6 +107,8 @@ export const notifiedOnce: Rule = {
       if (!message.absent) return;
       run.coverage.add('absentRecipients');
       const recipient = otherOf(room, sender);
+      // Its notification does not tell which image it is of.
+      if (message.type !== undefined) return;
       if (notification !== undefined || !run.streams.covers(recipient, askedAt) || !isDue(run, ackedAt))
         return;
       if (mayBeDeletedUnseen(run.notifications.of(recipient), message)) return;

@@ -24,7 +24,11 @@ export const orders: Rule = {
   source: 'docs/contract.md, sections 3, 4 and 6',
   watch(run, report) {
     function checkRooms(rooms: RoomState[], member: number): void {
-      const found = rooms.map(({ latest }) => (latest === undefined ? null : run.messages.byContent(latest)));
+      // A room that was opened during the run may be newer than any message.
+      const found = rooms.map(({ latest, opened }) => {
+        if (latest !== undefined) return run.messages.byContent(latest);
+        return opened ? undefined : null;
+      });
       for (const [i, later] of found.entries()) {
         const above = found.slice(0, i);
         const room = rooms[i]?.room;

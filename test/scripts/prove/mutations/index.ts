@@ -1,5 +1,6 @@
 import type { Mutation } from './edit-history.js';
 import { answerMutations } from './of-answers.js';
+import { articleMutations } from './of-articles.js';
 import { closedRoomMutations } from './of-closed-rooms.js';
 import { communityMutations } from './of-community.js';
 import { messageMutations } from './of-messages.js';
@@ -12,5 +13,6 @@ export const mutations: readonly Mutation[] = [
   ...noticeMutations,
   ...communityMutations,
   ...answerMutations,
+  ...articleMutations,
   ...closedRoomMutations,
 ];

@@ -38,7 +38,7 @@ export const answerMutations: Mutation[] = [
   },
   {
     fault: 'shows another text of an article',
-    rule: 'answers-are-whole',
+    rule: 'articles-are-kept',
     apply(lines) {
       the(headerOf(lines).articles[0]).text = 'another';
     },

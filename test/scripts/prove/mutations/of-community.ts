@@ -1,7 +1,10 @@
 import type { Fail, HistoryLine, Ok, OperationName } from '../../../../scripts/prove/history.js';
 import { calls, inTraffic, type Mutation, the, timeOf } from './edit-history.js';
 
-const lastArticle = (lines: HistoryLine[]) => the(calls(lines, 'article').at(-1)).ok;
+/** The readings of the article that has comments and hearts. */
+const readings = (lines: HistoryLine[]) => calls(lines, 'article').filter(({ asked }) => asked.article === 1);
+
+const lastArticle = (lines: HistoryLine[]) => the(readings(lines).at(-1)).ok;
 
 /** Leaves an acknowledged comment out of a list. */
 function loseComment(lines: HistoryLine[], lists: ReturnType<typeof calls<'comments'>>): void {
@@ -44,7 +47,7 @@ export const communityMutations: Mutation[] = [
     fault: 'counts fewer comments than are acknowledged while others are written',
     rule: 'counters-are-records',
     apply(lines) {
-      the(inTraffic(lines, calls(lines, 'article')).at(-1)).ok.comments = 0;
+      the(inTraffic(lines, readings(lines)).at(-1)).ok.comments = 0;
     },
   },
   {
@@ -58,7 +61,7 @@ export const communityMutations: Mutation[] = [
     fault: 'counts a heart too few while others are given',
     rule: 'hearts-are-counted',
     apply(lines) {
-      the(inTraffic(lines, calls(lines, 'article')).at(-1)).ok.likes -= 1;
+      the(inTraffic(lines, readings(lines)).at(-1)).ok.likes -= 1;
     },
   },
   {

@@ -47,7 +47,11 @@ export const viewMutations: Mutation[] = [
     fault: 'shows a count of unread messages that is off by one',
     rule: 'unread-counts',
     apply(lines) {
-      the(calls(lines, 'rooms').at(-1)?.ok.rooms[0]).unread += 1;
+      the(
+        calls(lines, 'rooms')
+          .at(-1)
+          ?.ok.rooms.find(({ opened }) => !opened),
+      ).unread += 1;
     },
   },
   {
