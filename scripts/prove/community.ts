@@ -87,7 +87,7 @@ export async function openCommunity(base: string, community: Community, members:
 }
 
 /** Numbers of the articles that clients have published, found by their titles; of deleted ones, too. */
-export async function findPublished(base: string, { published }: Community): Promise<number[]> {
+async function findPublished(base: string, { published }: Community): Promise<number[]> {
   for (const one of published.filter(({ article }) => article === undefined)) {
     const { token } = one.author;
     const path = `/community/list/recent?size=50&option=title&keyword=${encodeURIComponent(one.title)}`;
