@@ -106,7 +106,9 @@ export const answerMutations: Mutation[] = [
     fault: 'lists rooms the other way round',
     rule: 'lists-are-in-order',
     apply: (lines) =>
-      void the(calls(lines, 'rooms').findLast(({ ok }) => ok.rooms.length > 1)).ok.rooms.reverse(),
+      void the(
+        calls(lines, 'rooms').findLast(({ ok }) => ok.rooms.filter(({ opened }) => !opened).length > 1),
+      ).ok.rooms.reverse(),
   },
   {
     fault: 'lists comments the other way round',
