@@ -24,7 +24,8 @@ Method and what it shows: docs/consistency.md.
   --members N      members (default 40)
   --seconds N      time of traffic (default 60); it lasts until each fault has struck once
   --faults LIST    none, all (default), or some of kill,stop,freeze,clock,reload,database-stop,
-                   database-kill,disk-full,redis-cut,redis-stop,half-open,slow-reader
+                   database-kill,disk-full,redis-cut,redis-stop,flush,evict,
+                   half-open,slow-reader
   --seed N         decides what members do and when faults strike (default: random, printed)
   --gateways N     gateway processes (default 3)
   --http N         http processes (default 2)

@@ -43,7 +43,8 @@ export interface ServiceProcess extends Served {
 export interface OwnInstallation {
   /** `file` is where it stores everything. */
   database: Restartable & { readonly uri: string; readonly file: string };
-  redis: Restartable;
+  /** `uri` reaches it past the proxies. */
+  redis: Restartable & { readonly uri: string };
   services: ServiceProcess[];
   /** Rejects when the run means nothing any more. */
   failure: Promise<never>;
@@ -109,7 +110,9 @@ async function startService(
 /** Starts Redis and the embedded database, both empty. */
 async function startStores(group: ProcessGroup) {
   const redisPort = await freePort();
-  const redis = new Restartable('redis', () => startRedisAt(group, redisPort));
+  const redis = Object.assign(new Restartable('redis', () => startRedisAt(group, redisPort)), {
+    uri: `redis://${HOST}:${redisPort}`,
+  });
   const port = await freePort();
   const folder = join(group.folder, 'database');
   const args = ['--data-dir', folder, '--port', String(port)];

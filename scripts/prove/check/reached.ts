@@ -1,4 +1,4 @@
-import { faultKinds } from '../faults/kinds.js';
+import { faultKinds, losingKeys } from '../faults/kinds.js';
 import type { Closed, Counts, Delivery, Fault, Header, Invoke, Ok } from '../history.js';
 import { tries } from '../intrusions.js';
 import type { CountedName } from './facts/coverage.js';
@@ -116,7 +116,10 @@ export class Reached {
     const wanted = this.#options.faults ?? 'none';
     const asked = Array.isArray(wanted) ? wanted.map(String) : String(wanted).split(',');
     const isAll = asked.includes('all') || faultKinds.every((kind) => asked.includes(kind));
-    const others = coverage.below(({ by }) => by === 'end' || (by === 'faults' && isAll));
+    const isLosing = asked.every((kind) => (losingKeys as string[]).includes(kind));
+    const others = coverage.below(
+      ({ by }) => by === 'end' || (by === 'faults' && isAll) || (by === 'losses' && isLosing),
+    );
     const lines = [...this.lacking(), ...others].map((what) => coverage.shortOf(what));
     const untried = tries
       .map(({ call, manner }) => `${call}, ${manner}`)

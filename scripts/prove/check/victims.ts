@@ -39,6 +39,9 @@ const HURT = new Map<string, (f: OperationName) => boolean>([
   ['disk-full', (f) => !READING.has(f)],
   ['redis-cut', (f) => TOLD.has(f)],
   ['redis-stop', (f) => TOLD.has(f)],
+  // Presence.
+  ['flush', (f) => f === 'join' || f === 'send'],
+  ['evict', (f) => f === 'join' || f === 'send'],
 ]);
 
 /** The process or client in a fault's target, such as `clients of gateway-0` or `http-1 to redis`. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FaultKind, lanes } from './kinds.js';
+import { type FaultKind, lanes, losingKeys } from './kinds.js';
 import { type Struck, strikes } from './strike.js';
 
 /** Pause between two faults of a lane, as a share of the longest time of a fault: what was struck recovers in between. */
@@ -18,10 +18,11 @@ function shuffled<T>(list: T[], below: (limit: number) => number): T[] {
  */
 export async function runFaults(
   kinds: FaultKind[],
-  struck: Omit<Struck, 'below' | 'isFirst'>,
+  struck: Omit<Struck, 'below' | 'isFirst' | 'isCalm'>,
   randomOf: (lane: string) => (limit: number) => number,
   isOver: () => boolean,
 ): Promise<void> {
+  const isCalm = kinds.every((kind) => losingKeys.includes(kind));
   await Promise.all(
     Object.entries(lanes).map(async ([lane, all]) => {
       const chosen = all.filter((kind) => kinds.includes(kind));
@@ -31,7 +32,7 @@ export async function runFaults(
           if (round > 0 && isOver()) break;
           const [least, most] = PAUSE.map((share) => Math.ceil(share * struck.longestMs)) as [number, number];
           await sleep(least + below(most - least));
-          await strikes[kind]({ ...struck, below, isFirst: round === 0 });
+          await strikes[kind]({ ...struck, below, isFirst: round === 0, isCalm });
         }
       }
     }),

@@ -6,6 +6,7 @@ import type { OwnInstallation, ServiceProcess } from '../own-installation.js';
 import type { Door } from '../served.js';
 import { fillDisk } from './fill-disk.js';
 import type { FaultKind } from './kinds.js';
+import { evict, flush } from './lose-keys.js';
 
 /** What faults strike, and by which random numbers. */
 export interface Struck {
@@ -15,6 +16,8 @@ export interface Struck {
   below: (limit: number) => number;
   /** Whether this kind of fault strikes for the first time. Redis is killed then: of one that is only frozen, nothing is lost. */
   isFirst: boolean;
+  /** Whether no faults strike but those by which Redis loses keys. */
+  isCalm: boolean;
   /** Longest time of a fault, ms; it lasts a third of it at least. */
   longestMs: number;
   /** Time, ms, for which a process is frozen once in a while: longer than the lease of presence, if the run allows it. */
@@ -28,6 +31,9 @@ const CLOCK_MS = 3_600_000;
 
 /** Clients that stop reading at the same time. */
 const SLOW_READERS = 3;
+
+/** Time, ms, after a loss of keys without another: longer than the interval at which presence is renewed anyway. */
+const AFTERMATH_MS = 8_000;
 
 /**
  * Acknowledgements of messages for which Redis stays away, more than one burst to a room, so that processes miss some of these
@@ -181,6 +187,16 @@ async function stopRedis(struck: Struck): Promise<void> {
   });
 }
 
+/** Redis loses keys and goes on. Without other faults nothing follows for a while: what is promised soon after it can be seen. */
+async function loseKeys(struck: Struck, fault: 'flush' | 'evict'): Promise<void> {
+  const { below, isCalm, own } = struck;
+  const lasting = () => last(struck);
+  await during(struck, fault, 'redis', () =>
+    fault === 'flush' ? flush(own.redis.uri, lasting) : evict(own.redis.uri, below(2) === 0, lasting),
+  );
+  if (isCalm) await sleep(AFTERMATH_MS);
+}
+
 /** Packets between a gateway and some of its clients get lost in both directions; nobody is told. */
 async function loseClients(struck: Struck): Promise<void> {
   const gateways = struck.own.services.filter(({ door }) => door === 'gateway');
@@ -218,6 +234,8 @@ export const strikes: Record<FaultKind, Strike> = {
   'disk-full': disturbWrites,
   'redis-cut': cutRedis,
   'redis-stop': stopRedis,
+  flush: (struck) => loseKeys(struck, 'flush'),
+  evict: (struck) => loseKeys(struck, 'evict'),
   'half-open': loseClients,
   'slow-reader': slowReaders,
 };

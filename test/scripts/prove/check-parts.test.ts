@@ -118,6 +118,8 @@ describe('a history of npm run prove', () => {
       ['redis-cut', 'rest-process-0 to redis'],
       ['redis-cut', 'all to redis'],
       ['redis-stop', 'redis'],
+      ['flush', 'redis'],
+      ['evict', 'redis'],
       ['disk-full', 'database'],
     ] as const;
     for (const [kind, target] of met)

@@ -34,7 +34,7 @@ describe('a fault of Redis in a run of npm run prove', () => {
     const own = { services, redis } as unknown as OwnInstallation;
     // Redis is frozen, and connections of one process are cut.
     const below = (limit: number) => limit - 1;
-    struck = { history, own, devices: [], below, isFirst: true, longestMs: 3, freezeMs: 3 };
+    struck = { history, own, devices: [], below, isFirst: true, isCalm: false, longestMs: 3, freezeMs: 3 };
   });
   afterEach(async () => {
     await history.close();

@@ -1,7 +1,16 @@
+import { losingKeys } from '../../faults/kinds.js';
 import type { Fault } from '../../history.js';
 
 /** Time, ms, for which a fault is felt after its end: connections are made again, lost pushes found. */
 const LINGERS_MS = 15_000;
+
+/**
+ * Time, ms, after Redis has lost keys in which presence may be wrong: the second that is promised, and some for the machine. Less than
+ * the 6 s after which every process renews it anyway.
+ */
+const REWRITTEN_MS = 4_000;
+
+const losesKeys = (fault: string) => (losingKeys as string[]).includes(fault);
 
 /** When faults struck: what the service promises "promptly" takes longer near them. */
 export class Disturbances {
@@ -10,6 +19,8 @@ export class Disturbances {
   #clockEndedAt = Number.NEGATIVE_INFINITY;
   /** The last begin or end of a fault. */
   #lastAt = Number.NEGATIVE_INFINITY;
+  /** Of those by which Redis does not only lose keys. */
+  #lastOtherAt = Number.NEGATIVE_INFINITY;
 
   /** Faults that have not ended. */
   get underWay(): string[] {
@@ -28,6 +39,7 @@ export class Disturbances {
     else this.#active.delete(name);
     if (fault === 'clock') this.#clockEndedAt = isBegin ? Number.POSITIVE_INFINITY : t;
     this.#lastAt = t;
+    if (!losesKeys(fault)) this.#lastOtherAt = t;
   }
 
   /** Whether the clock of a process was wrong at any moment since then. */
@@ -38,6 +50,12 @@ export class Disturbances {
   /** Whether no fault was felt from then until now. */
   isCalmSince(t: number): boolean {
     return this.#active.size === 0 && this.#lastAt < t - LINGERS_MS;
+  }
+
+  /** Whether who was in a room then must be present: no other fault was felt, and Redis had its keys again. */
+  isPresenceSure(t: number): boolean {
+    const isCalm = this.#active.size === 0 && this.#lastOtherAt < t - LINGERS_MS;
+    return isCalm && this.#lastAt < t - REWRITTEN_MS;
   }
 
   /**

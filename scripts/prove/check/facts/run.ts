@@ -137,7 +137,7 @@ export class Run {
       const recipient = otherOf(message.room, message.sender);
       message.absent &&= !this.views.maybeIn(asked.room, recipient, ok.t);
       const isStillIn = message.present === this.views.inSince(asked.room, recipient, message.askedAt);
-      if (!isStillIn || !this.disturbances.isCalmSince(message.askedAt)) message.present = undefined;
+      if (!isStillIn || !this.disturbances.isPresenceSure(message.askedAt)) message.present = undefined;
     }
     this.messages.ack(message, ok.t);
   }

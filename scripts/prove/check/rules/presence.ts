@@ -6,12 +6,26 @@ export const presence: Rule = {
   name: 'presence',
   says: 'A member is present while one of their sockets is in the room, and no longer than promised afterwards',
   source:
-    'docs/contract.md, sections 4 and 5: within 30 s of a process’s death; gateway/PROTOCOL.md: within 10 s of a leave',
+    'docs/contract.md, sections 4 and 5: within 30 s of a process’s death, within 1 s of a loss of Redis’s data; gateway/PROTOCOL.md: within 10 s of a leave',
   watch(run, report) {
     /** Who could not be present any more when a join began, by its operation. */
     const goneBefore = new Map<number, number[]>();
     /** Members shown as absent; whether they were is known once their connections are known to have lasted. */
     const missed: { view: View; t: number; text: string }[] = [];
+
+    /** By which the member is in the room: the answer holds who joins, too. */
+    function viewOf(asked: Asked<'join'>, member: number): View | undefined {
+      const isJoiner = member === asked.member && asked.door === 'socket';
+      return isJoiner
+        ? run.views.of(asked.room, asked.client)
+        : run.views.inSince(asked.room, member, asked.t);
+    }
+
+    function count(asked: Asked<'join'>, member: number): void {
+      run.coverage.add('presencesSeen');
+      if (member !== asked.member && !run.disturbances.isCalmSince(asked.t))
+        run.coverage.add('presencesAfterLoss');
+    }
 
     function check(asked: Asked<'join'>, ok: Answered<'join'>, member: number, wasGone: boolean): void {
       const shown = `the join of room ${asked.room} by ${asked.client}, asked at ${at(asked.t)}, shows member ${member}`;
@@ -24,13 +38,9 @@ export const presence: Rule = {
         }
         return;
       }
-      // The answer holds who joins, too.
-      const isJoiner = member === asked.member && asked.door === 'socket';
-      const view = isJoiner
-        ? run.views.of(asked.room, asked.client)
-        : run.views.inSince(asked.room, member, asked.t);
-      if (view?.state !== 'in' || !run.disturbances.isCalmSince(asked.t)) return;
-      run.coverage.add('presencesSeen');
+      const view = viewOf(asked, member);
+      if (view?.state !== 'in' || !run.disturbances.isPresenceSure(asked.t)) return;
+      count(asked, member);
       const text = `${shown} as absent, whose socket ${view.client} is in the room`;
       if (!isPresent) missed.push({ view, t: ok.t, text });
     }
