@@ -1,14 +1,16 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { projectRoot } from '../domain/platform/process/project-root.js';
 import { createProgress } from './command/progress.js';
 import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
+import { compiledName, compiledOf } from './mutate/compiled.js';
 import { measureCoverage } from './mutate/coverage.js';
-import { denotes, mutantsOf } from './mutate/mutant.js';
+import { type ChangeKey, denotes, mutantsOf } from './mutate/mutant.js';
 import { plantedFaults } from './mutate/planted/index.js';
 import { runPlanted } from './mutate/planted/run-planted.js';
+import { mutateByProve, RUN } from './mutate/prove-command.js';
 import { drawFrom, seededRandom } from './mutate/random.js';
 import { type Result, report } from './mutate/report.js';
 import { runMutants } from './mutate/run-mutants.js';
@@ -33,12 +35,28 @@ PATH: a folder or file of the source (default: domain gateway http)
                  npm run prove on a copy of the build with each, and one without any (none); with --jobs
   --survivors    only the changes that survived the last run (in PATH if given), for instance after new tests;
                  not with --sample or --seed
+  --by JUDGE     tests (default), or prove: instead of tests, a run of npm run prove judges each change, with
+                 its own installation, of which only the http and gateway processes are changed, until the first
+                 promise is broken
+  --run OPTIONS  with --by prove: options of each run without their dashes
+                 (default: "${RUN}")
+  --from FILE    only changes that the results of an earlier run by the other judge name: with --by prove,
+                 those that tests caught (coverage/mutate.json); by tests, those that prove did not find
+                 (coverage/mutate-prove.json)
 
 What each test file reaches is measured first, which takes some minutes; later runs measure only tests that have
 changed, and count a changed source file, with its new imports, as run in full by all tests that load it.
 Results are kept in coverage/mutate.json. A survivor whose line has changed since is listed as gone.
 
-Exit status: 0 all caught; 1 some survived; of --planted 0 each found by its rule.`;
+With --by prove the unchanged build is proved first: it must break nothing, and shows what code runs reach; a change
+elsewhere is counted apart, without a run. Found is a change by which a promise is broken, the run comes to no
+verdict, or twice something is not reached that runs of the unchanged build reach. Results are kept in
+coverage/mutate-prove.json.
+
+Exit status: 0 all caught or found; 1 some survived or were missed; of --planted 0 each found by its rule.`;
+
+/** Where the code of the service is. */
+const SERVICE = ['domain', 'gateway', 'http'];
 
 const count = z.coerce.number('must be a number').int('must be a whole number').min(1, 'must be at least 1');
 
@@ -51,36 +69,12 @@ const optionSchema = z.object({
   survivors: z.boolean().default(false),
   fresh: z.boolean().default(false),
   planted: z.boolean().default(false),
+  by: z.enum(['tests', 'prove'], 'must be tests or prove').default('tests'),
+  run: z.string().optional(),
+  from: z.string().optional(),
 });
 
-/** Compiled files under a folder of `dist`, from the project's root. */
-function compiledUnder(root: string, folder: string): string[] {
-  return readdirSync(join(root, 'dist', folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.js'))
-    .map((name) => join('dist', folder, name))
-    .sort();
-}
-
-const compiledName = (path: string) => join('dist', path.replace(/\.ts$/, '.js'));
-
-/**
- * The compiled files of a path of the source or of the tests.
- * @param argument its name in messages
- * @throws UsageError when there is none
- */
-function compiledOf(root: string, path: string, argument: string): string[] {
-  try {
-    if (path.endsWith('.ts')) {
-      const compiled = compiledName(path);
-      readFileSync(join(root, compiled));
-      return [compiled];
-    }
-    return compiledUnder(root, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new UsageError(`${argument}: ${path} is no file or folder of this project`);
-  }
-}
+type Options = z.output<typeof optionSchema>;
 
 /** The compiled test files of a path. @throws UsageError when there is none */
 function testsOf(root: string, path: string): string[] {
@@ -124,27 +118,40 @@ async function tryPlanted(root: string, named: string[], jobs: number): Promise<
   return missed === 0 ? 0 : 1;
 }
 
-await runCommand(usage, async (args) => {
-  const { values, positionals } = readArguments({
-    args,
-    allowPositionals: true,
-    options: {
-      sample: { type: 'string' },
-      seed: { type: 'string' },
-      seconds: { type: 'string' },
-      jobs: { type: 'string' },
-      tests: { type: 'string', multiple: true },
-      survivors: { type: 'boolean' },
-      fresh: { type: 'boolean' },
-      planted: { type: 'boolean' },
-    },
-  });
-  const options = checkArguments(optionSchema, values);
-  const { sample, seconds, jobs, survivors, fresh, seed = Math.floor(Math.random() * 2 ** 31) } = options;
-  if (survivors && (sample ?? options.seed) !== undefined)
+/** The changes of a results file that one judge saw and the other may not. @throws UsageError if it is none */
+function changesFrom(file: string, verdicts: string[]): ChangeKey[] {
+  try {
+    const { results } = JSON.parse(readFileSync(file, 'utf8')) as {
+      results: (ChangeKey & { verdict: string })[];
+    };
+    return results.filter(({ verdict }) => verdicts.includes(verdict));
+  } catch (error) {
+    throw new UsageError(`--from: ${file} has no results of a run: ${(error as Error).message}`);
+  }
+}
+
+/** @throws UsageError naming an option that is only for the other judge */
+function checkJudge({ by, run, survivors, sample, seed }: Options, given: string[]): void {
+  const ofTests = given.filter((name) =>
+    ['seconds', 'tests', 'survivors', 'fresh', 'planted'].includes(name),
+  );
+  if (by === 'prove' && ofTests.length > 0) throw new UsageError(`--${ofTests[0]}: not with --by prove`);
+  if (by === 'tests' && run !== undefined) throw new UsageError('--run: only with --by prove');
+  if (survivors && (sample ?? seed) !== undefined)
     throw new UsageError('--survivors: tries every survivor, so --sample and --seed cannot be given with it');
-  const root = projectRoot();
-  if (options.planted) return tryPlanted(root, positionals, jobs);
+}
+
+async function mutateByTests(root: string, options: Options, positionals: string[]): Promise<number> {
+  const {
+    sample,
+    seconds,
+    jobs,
+    survivors,
+    fresh,
+    from,
+    seed = Math.floor(Math.random() * 2 ** 31),
+  } = options;
+  const only = from === undefined ? undefined : changesFrom(from, ['missed', 'not run']);
   const resultsFile = join(root, 'coverage', 'mutate.json');
   const last: Run = survivors ? lastRun(resultsFile) : { seed, results: [] };
   const survived = last.results.filter(({ verdict }) => verdict === 'survived' || verdict === 'gone');
@@ -152,7 +159,7 @@ await runCommand(usage, async (args) => {
     ? [...new Set(survived.map(({ file }) => file))].filter((file) =>
         existsSync(join(root, compiledName(file))),
       )
-    : ['domain', 'gateway', 'http'];
+    : SERVICE;
   const paths = positionals.length > 0 ? positionals : defaults;
   const compiled = paths.flatMap((path) => compiledOf(root, path, 'PATH'));
   const tests = options.tests.flatMap((path) => testsOf(root, path));
@@ -160,7 +167,9 @@ await runCommand(usage, async (args) => {
   const coverages = await measureCoverage(root, tests, jobs, fresh, () => measuring.advance(1));
   measuring.stop();
 
-  const all = compiled.flatMap((file) => mutantsOf(root, file, coverages));
+  const all = compiled
+    .flatMap((file) => mutantsOf(root, file, coverages))
+    .filter((mutant) => !only || only.some((one) => denotes(one, mutant)));
   const open = survived.filter(
     ({ file }) => positionals.length === 0 || compiled.includes(compiledName(file)),
   );
@@ -195,4 +204,42 @@ await runCommand(usage, async (args) => {
   progress.stop();
   process.stdout.write(`${report(results, last.seed)}\n`);
   return results.some(({ verdict }) => verdict === 'survived') ? 1 : 0;
+}
+
+await runCommand(usage, async (args) => {
+  const { values, positionals } = readArguments({
+    args,
+    allowPositionals: true,
+    options: {
+      sample: { type: 'string' },
+      seed: { type: 'string' },
+      seconds: { type: 'string' },
+      jobs: { type: 'string' },
+      tests: { type: 'string', multiple: true },
+      survivors: { type: 'boolean' },
+      fresh: { type: 'boolean' },
+      planted: { type: 'boolean' },
+      by: { type: 'string' },
+      run: { type: 'string' },
+      from: { type: 'string' },
+    },
+  });
+  const options = checkArguments(optionSchema, values);
+  checkJudge(options, Object.keys(values));
+  const root = projectRoot();
+  if (options.planted) return tryPlanted(root, positionals, options.jobs);
+  if (options.by === 'tests') return mutateByTests(root, options, positionals);
+  const { sample, jobs, from, run = RUN, seed = Math.floor(Math.random() * 2 ** 31) } = options;
+  const paths = positionals.length > 0 ? positionals : SERVICE;
+  return mutateByProve({
+    ...{
+      root,
+      sample,
+      seed,
+      jobs,
+      run,
+      only: from === undefined ? undefined : changesFrom(from, ['caught']),
+    },
+    compiled: paths.flatMap((path) => compiledOf(root, path, 'PATH')),
+  });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createProgress } from './command/progress.js';
 import { checkArguments, readArguments } from './command/read-arguments.js';
 import { InvalidArguments, runCommand } from './command/run-command.js';
+import { reportEdits } from './prove/edits/report-edits.js';
 import { faultKinds } from './prove/faults/kinds.js';
 import { useTarget } from './prove/foreign-target.js';
 import { writeHeader } from './prove/header.js';
@@ -39,6 +40,8 @@ Method and what it shows: docs/consistency.md.
   --fail-fast      ends the run with the first broken promise, without its time and its last reads
   --json           prints the verdict as a JSON object
   --check FILE     judges a kept history again, instead of a run; also with --html, --json
+  --edits N        with --check: judges the history N times more, each with one random change as a faulty service
+                   would have had it written, and prints those that no rule finds; --seed N repeats them
 
 For an installation that runs already, without faults and with members, rooms and articles of the
 command's own, which it names beforehand and removes afterwards:
@@ -67,7 +70,8 @@ function readOptions(args: string[]): ProveOptions {
     args,
     options: Object.fromEntries(names.map((name) => [name, { type: typeOf(name) } as const])),
   });
-  const ofRun = Object.keys(values).filter((name) => !verdictOptions.includes(name));
+  const ofVerdict = values.edits === undefined ? verdictOptions : [...verdictOptions, 'seed'];
+  const ofRun = Object.keys(values).filter((name) => !ofVerdict.includes(name));
   if (values.check !== undefined && ofRun.length > 0)
     throw new InvalidArguments(
       ofRun.map((name) => `--${name}: not with --check, which judges a history without a run`),
@@ -110,7 +114,15 @@ async function prove(
   const { seed = Math.floor(Math.random() * 1e9), seconds } = options;
   const faults = target.own ? (options.faults ?? faultKinds) : [];
   const { members, rooms, articles } = target.community;
-  const { log: _, check: _check, html: _html, json, 'fail-fast': _failFast, ...chosen } = options;
+  const {
+    log: _,
+    check: _check,
+    edits: _edits,
+    html: _html,
+    json,
+    'fail-fast': _failFast,
+    ...chosen
+  } = options;
   const stream = json ? process.stderr : process.stdout;
   stream.write(
     `seed ${seed}: ${members.length} members, ${rooms.length} rooms, ${articles.length} articles, ${seconds} s, faults ${faults.join(',') || 'none'}\n`,
@@ -191,8 +203,10 @@ async function runAndJudge(options: ProveOptions): Promise<number> {
 await runCommand(usage, async (args) => {
   const options = readOptions(args);
   requireWritable(options);
-  const { check } = options;
-  if (check !== undefined) return report(check, await judgeKept(check), options);
-  return runAndJudge(options);
+  const { check, edits, seed = Math.floor(Math.random() * 1e9) } = options;
+  if (check === undefined) return runAndJudge(options);
+  const verdict = await judgeKept(check);
+  if (edits === undefined || verdict.outcome === 'broken') return report(check, verdict, options);
+  return reportEdits(check, edits, seed);
 });
 if (isUnderWay) process.exit();

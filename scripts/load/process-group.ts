@@ -18,7 +18,7 @@ const STDERR_LENGTH = 8_000;
 
 export interface ForkOptions {
   args?: string[];
-  /** The whole environment except PATH and NODE_EXTRA_CA_CERTS. */
+  /** The whole environment except PATH, NODE_EXTRA_CA_CERTS and NODE_V8_COVERAGE. */
   env?: Record<string, string>;
   execArgv?: string[];
   /** Writes a CPU profile if the load test is run with `--profile`. */
@@ -212,9 +212,12 @@ export class ProcessGroup {
 
   /** `detached`: Ctrl-C reaches only the command, which then stops its processes in order. */
   #spawnOptions(env: Record<string, string> = {}) {
-    const { PATH, NODE_EXTRA_CA_CERTS: file } = process.env;
-    const certificates = file && { NODE_EXTRA_CA_CERTS: resolve(file) };
-    return { cwd: this.folder, env: { PATH, ...certificates, ...env }, detached: true };
+    const { PATH, NODE_EXTRA_CA_CERTS: file, NODE_V8_COVERAGE: coverage } = process.env;
+    const paths = {
+      ...(file && { NODE_EXTRA_CA_CERTS: resolve(file) }),
+      ...(coverage && { NODE_V8_COVERAGE: resolve(coverage) }),
+    };
+    return { cwd: this.folder, env: { PATH, ...paths, ...env }, detached: true };
   }
 
   #add(name: string, child: ChildProcess): ManagedProcess {

@@ -70,8 +70,8 @@ function readReport(path: string): V8Report['result'] {
   }
 }
 
-/** Reads the coverage written by a test file's processes, child processes included. */
-function readReports(root: string, folder: string): Pick<TestCoverage, 'hashes' | 'covered'> {
+/** Reads the coverage written by a test file's processes, child processes included, or by those of a run of prove. */
+export function readReports(root: string, folder: string): Pick<TestCoverage, 'hashes' | 'covered'> {
   const runs = new Map<string, Uint8Array>();
   for (const name of readdirSync(folder)) {
     for (const { url, functions } of readReport(join(folder, name))) {

@@ -90,3 +90,9 @@ export function mutantsOf(root: string, compiled: string, coverages: TestCoverag
     };
   });
 }
+
+/** The text of its compiled file with the change. */
+export function changedText(root: string, { compiled, start, end, replacement }: Mutant): string {
+  const text = readFileSync(join(root, compiled), 'utf8');
+  return text.slice(0, start) + replacement + text.slice(end);
+}

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Mutant } from './mutant.js';
+import { changedText, type Mutant } from './mutant.js';
 import { type Result, resultOf } from './report.js';
 import { createSandbox } from './sandbox.js';
 
@@ -40,8 +38,7 @@ export async function runMutants(mutants: readonly Mutant[], options: RunOptions
     try {
       for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
         const { tests, ms } = affordable(mutant, budgetMs);
-        const text = readFileSync(join(root, mutant.compiled), 'utf8');
-        const changed = text.slice(0, mutant.start) + mutant.replacement + text.slice(mutant.end);
+        const changed = changedText(root, mutant);
         // Code that no test reaches needs no run.
         const passed =
           tests.length === 0 ||

@@ -50,6 +50,7 @@ export const optionSchema = z
     tokens: z.string().optional(),
     log: z.string().optional(),
     check: z.string().optional(),
+    edits: whole(1, 100_000).optional(),
     html: z.string().optional(),
     json: z.boolean().default(false),
     'fail-fast': z.boolean().default(false),
@@ -72,6 +73,10 @@ export const optionSchema = z
     for (const name of ['gateways', 'engine', 'adapter', 'build'] as const)
       if (options[name] !== undefined) ctx.addIssue({ code: 'custom', path: [name], message });
   })
+  .refine(({ check, edits }) => check !== undefined || edits === undefined, {
+    path: ['edits'],
+    message: 'changes a kept history: needs --check FILE',
+  })
   .refine(({ tokens, members }) => !tokens || members === undefined, {
     path: ['members'],
     message: 'not with --tokens, which says who the members are',
@@ -81,6 +86,6 @@ export const optionSchema = z
 export const ownDefaults = { gateways: 3, adapter: 'classic' } as const;
 
 /** Options of the verdict on a history, also on a kept one (`--check`); the others are of the run. */
-export const verdictOptions = ['check', 'html', 'json'];
+export const verdictOptions = ['check', 'edits', 'html', 'json'];
 
 export type ProveOptions = z.output<typeof optionSchema>;

@@ -7,7 +7,7 @@ import { type Author, runName, storeAccounts } from '../run-accounts/accounts.js
 import { CLIENT, type Community, emptyCommunity, openCommunity } from './community.js';
 import { faultKinds } from './faults/kinds.js';
 import { ownDefaults, type ProveOptions } from './options.js';
-import { LOCAL_OFFSET_MS, type OwnInstallation, startOwnInstallation } from './own-installation.js';
+import { END, LOCAL_OFFSET_MS, type OwnInstallation, startOwnInstallation } from './own-installation.js';
 import type { Served } from './served.js';
 
 /** Members of a run unless it says how many. */
@@ -52,7 +52,7 @@ export async function startTarget(
     await end();
     return ['the installation is stopped, and its folder removed'];
   };
-  onStart(ending(() => group.end('SIGKILL')));
+  onStart(ending(() => group.end(END)));
   const run = runName(CLIENT);
   const authors: Author[] = [];
   const own = await startOwnInstallation(
