@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { CLUSTER_METRICS_PORT } from './dist/domain/platform/observe/metrics/targets.js';
 import { loadConfig } from './dist/domain/platform/settings/config.js';
 import { killTimeout } from './dist/scripts/cluster/kill-timeout.js';
@@ -15,7 +16,7 @@ const config = loadConfig();
 const dataDir = resolve(config.DATA_DIR);
 const logs = join(dataDir, 'logs');
 const embedded = !config.MONGODB_URI;
-/** The embedded database's socket, whichever process serves it (scripts/embedded-mongo/folder/data-folder.ts). */
+/** The embedded database's socket, whichever process serves it (packages/embedded-mongo/src/folder/data-folder.ts). */
 const databaseSocket = encodeURIComponent(join(dataDir, 'mongo', 'db.sock'));
 
 /** Settings of all processes. */
@@ -61,7 +62,7 @@ export const apps = [
         {
           ...common,
           name: 'database',
-          script: join(import.meta.dirname, 'dist/scripts/embedded-mongo/main.js'),
+          script: fileURLToPath(import.meta.resolve('embedded-mongo/main')),
           args: ['--data-dir', dataDir],
           exec_mode: 'fork',
           instances: 1,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { checkDump, countAll, dump, restore } from 'embedded-mongo/dump';
 import { livingProcesses } from '../domain/platform/cluster/heartbeat.model.js';
 import { connectMongo, disconnectMongo } from '../domain/platform/mongo/connection.js';
 import { type Config, loadConfig } from '../domain/platform/settings/config.js';
@@ -7,8 +8,7 @@ import { createProgress } from './command/progress.js';
 import { readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
 import { backupFolder } from './db/backup-folder.js';
-import { countAll, dump, restore } from './embedded-mongo/dump.js';
-import { checkDump } from './embedded-mongo/dump-files.js';
+import { aboutVersion } from './db/restored-data.js';
 import { claimDataDir } from './start/claim-data-dir.js';
 
 const usage = `Usage: npm run db -- dump [DIR]
@@ -75,7 +75,7 @@ async function restoreFrom(config: Config, dir: string, drop: boolean, signal: A
   try {
     if (drop && !claim) await requireNoService(database.uri);
     const onProgress = (_: string, documents: number) => progress.advance(documents);
-    await restore(database.uri, dir, { onProgress, signal, drop });
+    await restore(database.uri, dir, { onProgress, signal, drop, ...aboutVersion });
     return `Restored ${total} documents from ${dir}. Before you start the service: npm run verify`;
   } finally {
     progress.stop();

@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectRoot } from '../domain/platform/process/project-root.js';
 import { runCommand, UsageError } from './command/run-command.js';
-import { compiledTests } from './test/compiled-tests.js';
+import { compiledTests, isOfTests } from './test/compiled-tests.js';
 
 /** Supported versions. (package.json, engines) */
 const SUPPORTED = ['20', '22', '24', '26'];
@@ -21,7 +21,7 @@ const TESTS = [
   'test/e2e/story',
   'test/e2e/cluster/starts.test.ts',
   'test/scripts/start.test.ts',
-  'test/scripts/embedded-mongo/process.test.ts',
+  'packages/embedded-mongo/test/process.test.ts',
 ];
 
 /** A version for which there is no binary of uWebSockets.js: that of the images. (deploy/Dockerfile) */
@@ -96,7 +96,7 @@ async function runTests(version: string, tests: string[], atOnce: number): Promi
 }
 
 await runCommand(usage, async (args) => {
-  const paths = args.filter((arg) => arg === 'test' || arg.startsWith('test/'));
+  const paths = args.filter(isOfTests);
   const named = args.filter((arg) => !paths.includes(arg));
   const odd = named.find((version) => !/^\d+(\.\d+){0,2}$/.test(version));
   if (odd !== undefined) throw new UsageError(`${odd} is neither a version of Node nor a test`);

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { projectRoot } from '../domain/platform/process/project-root.js';
 import { runCommand, UsageError } from './command/run-command.js';
 import { changedTests } from './test/changed-tests.js';
-import { compiledTests } from './test/compiled-tests.js';
+import { compiledTests, isOfTests } from './test/compiled-tests.js';
 
 const usage = `Usage: npm test [-- PATH ...] [mocha's options]
        npm run test:changed [-- --base REV]
 
 Builds and runs the tests, several files at a time. PATH: test files or folders (test/http,
-test/gateway/chat.test.ts); without one, the whole suite. With CI=true a test that did not run fails the run.
+test/gateway/chat.test.ts, packages/embedded-mongo/test); without one, all but those of packages, which
+npm run test:all adds. With CI=true a test that did not run fails the run.
 
 test:changed runs the tests affected by a change: changed tests, tests that import a changed file, and the
 tests in the folder that mirrors it. Slow tests, of several processes, run only if they have changed themselves.
@@ -35,9 +36,7 @@ await runCommand(usage, async (args) => {
     mochaArgs = tests.map((test) => compiledTests(root, test));
   } else {
     // Other arguments are mocha's options and their values.
-    mochaArgs = args.map((arg) =>
-      arg.startsWith('test/') || arg === 'test' ? compiledTests(root, arg) : arg,
-    );
+    mochaArgs = args.map((arg) => (isOfTests(arg) ? compiledTests(root, arg) : arg));
   }
   const mocha = join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
   const child = spawn(process.execPath, [mocha, ...mochaArgs], { cwd: root, stdio: 'inherit' });

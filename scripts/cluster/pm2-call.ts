@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { connectTo } from '../embedded-mongo/folder/unix-socket.js';
+import { connectTo } from 'embedded-mongo/unix-socket';
 
 /** First byte of a message to the daemon: version 1, two parts. */
 const HEAD = 0x12;

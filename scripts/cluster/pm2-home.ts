@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectTo } from 'embedded-mongo/unix-socket';
 import type { Config } from '../../domain/platform/settings/config.js';
-import { connectTo } from '../embedded-mongo/folder/unix-socket.js';
 
 /** Time for processes without pm2 to end before they are killed, ms. */
 const END_MS = 15_000;

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
+import { makeDataFolder } from 'embedded-mongo/data-folder';
+import { holdOwner } from 'embedded-mongo/lock';
 import { createLogger } from '../../domain/platform/observe/logger.js';
 import { connectRedis } from '../../domain/platform/redis/connection.js';
 import { type Config, ConfigError, equalPorts } from '../../domain/platform/settings/config.js';
 import { openEngine } from '../../gateway/engine/open-engine.js';
 import { requirePorts } from '../command/ports.js';
-import { makeDataFolder } from '../embedded-mongo/folder/data-folder.js';
-import { holdOwner } from '../embedded-mongo/folder/lock.js';
 import { checkOwnPorts, plannedProcesses } from './own-ports.js';
 import { findOrphans, isRunning, pm2Home } from './pm2-home.js';
 

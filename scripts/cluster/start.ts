@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { makePrivate } from 'embedded-mongo/data-folder';
 import { connectMongo, disconnectMongo } from '../../domain/platform/mongo/connection.js';
 import { prepareDatabase } from '../../domain/platform/mongo/migrate.js';
 import { createLogger } from '../../domain/platform/observe/logger.js';
@@ -6,7 +7,6 @@ import { projectRoot } from '../../domain/platform/process/project-root.js';
 import { type Config, loadConfig } from '../../domain/platform/settings/config.js';
 import { openDatabase } from '../command/open-database.js';
 import { withDomain } from '../command/with-domain.js';
-import { makePrivate } from '../embedded-mongo/folder/data-folder.js';
 import { addSampleData } from '../sample-data/add-sample-data.js';
 import { welcome } from '../start/welcome.js';
 import { followLog, logFolder } from './log-tail.js';

@@ -1,9 +1,9 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { type OpenedMongo, openEmbeddedMongo, type Watcher } from 'embedded-mongo';
+import { holdsDatabase } from 'embedded-mongo/data-folder';
 import type { Config } from '../../domain/platform/settings/config.js';
-import { folderError } from '../embedded-mongo/folder/data-folder.js';
-import { type OpenedMongo, openEmbeddedMongo, type Watcher } from '../embedded-mongo/open.js';
-import { STORE_FILE } from '../embedded-mongo/storage/unfinished-store.js';
+
+/** The service's database in the embedded one. */
+export const DATABASE = 'adoption';
 
 /**
  * Opens the configured MongoDB, or the embedded database of DATA_DIR, which is started unless another process
@@ -13,7 +13,7 @@ import { STORE_FILE } from '../embedded-mongo/storage/unfinished-store.js';
  */
 export async function openDatabase(config: Config, watcher?: Watcher): Promise<OpenedMongo> {
   if (config.MONGODB_URI) return { uri: config.MONGODB_URI, close: async () => {} };
-  return openEmbeddedMongo(config.DATA_DIR, watcher);
+  return openEmbeddedMongo(config.DATA_DIR, { database: DATABASE, watcher });
 }
 
 /**
@@ -21,11 +21,5 @@ export async function openDatabase(config: Config, watcher?: Watcher): Promise<O
  * @throws Error that names DATA_DIR if the embedded database is missing
  */
 export function requireDatabase({ MONGODB_URI, DATA_DIR }: Config): void {
-  if (MONGODB_URI) return;
-  try {
-    statSync(join(DATA_DIR, 'mongo', STORE_FILE));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw folderError(DATA_DIR, error);
-    throw new Error(`DATA_DIR: ${DATA_DIR} holds no database`);
-  }
+  if (!MONGODB_URI && !holdsDatabase(DATA_DIR)) throw new Error(`DATA_DIR: ${DATA_DIR} holds no database`);
 }

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { projectRoot } from '../../domain/platform/process/project-root.js';
+import { DATABASE } from '../command/open-database.js';
 import { freePort } from '../command/ports.js';
 import type { ManagedProcess, ProcessGroup } from './process-group.js';
 
@@ -15,13 +17,16 @@ export interface Database {
   pid: number;
 }
 
+/** The program of the embedded database. */
+export const DATABASE_PROGRAM = fileURLToPath(import.meta.resolve('embedded-mongo/main'));
+
 /** Starts the embedded database in a separate process, as `npm start` does. */
 export async function startDatabase(
   group: ProcessGroup,
   folder = join(group.folder, 'database'),
 ): Promise<Database> {
-  const database = group.fork('embedded database', 'embedded-mongo/main.js', {
-    args: ['--data-dir', folder],
+  const database = group.fork('embedded database', DATABASE_PROGRAM, {
+    args: ['--data-dir', folder, '--database', DATABASE],
   });
   const { type, uri, message } = await database.message<{ type: string; uri: string; message?: string }>();
   if (type !== 'ready') throw new Error(`embedded database: ${message}`);

@@ -1,7 +1,14 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../command/ports.js';
-import { HOST, isReady, type RedisAdapter, START_FLAGS, settings } from '../load/installation.js';
+import {
+  DATABASE_PROGRAM,
+  HOST,
+  isReady,
+  type RedisAdapter,
+  START_FLAGS,
+  settings,
+} from '../load/installation.js';
 import type { ManagedProcess, ProcessGroup } from '../load/process-group.js';
 import { startRedisAt } from '../load/programs.js';
 import { type FaultyProxy, Proxies } from './proxies.js';
@@ -123,7 +130,7 @@ async function startStores(group: ProcessGroup) {
     launch(
       group,
       'database',
-      'embedded-mongo/main.js',
+      DATABASE_PROGRAM,
       { args },
       (message) => (message as { type?: string }).type === 'ready',
     );

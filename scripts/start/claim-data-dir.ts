@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { folderError, makeDataFolder, makePrivate } from 'embedded-mongo/data-folder';
+import { holdOwner, takeFolder } from 'embedded-mongo/lock';
 import type { Config } from '../../domain/platform/settings/config.js';
 import { findOrphans, isRunning, pm2Home } from '../cluster/pm2-home.js';
-import { folderError, makeDataFolder, makePrivate } from '../embedded-mongo/folder/data-folder.js';
-import { holdOwner, takeFolder } from '../embedded-mongo/folder/lock.js';
 
 /** Whose owner is the `npm start` that serves a DATA_DIR. */
 const runFolder = (dataDir: string) => join(dataDir, 'run');

@@ -1,10 +1,10 @@
+import type { OpenedMongo } from 'embedded-mongo';
 import type { Domain } from '../../domain/domain.js';
 import type { Logger } from '../../domain/platform/observe/logger.js';
 import type { Shutdown } from '../../domain/platform/process/shutdown.js';
 import type { Config } from '../../domain/platform/settings/config.js';
 import { openDatabase } from '../command/open-database.js';
 import { requirePorts } from '../command/ports.js';
-import type { OpenedMongo } from '../embedded-mongo/open.js';
 import { addSampleData } from '../sample-data/add-sample-data.js';
 import { claimDataDir } from './claim-data-dir.js';
 import { runService } from './run-service.js';

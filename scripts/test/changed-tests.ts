@@ -25,12 +25,34 @@ function importsOf(root: string, file: string): string[] {
   );
 }
 
-/** The nearest folder of tests that mirrors a source file: test/http/chat for http/chat/chat.routes.ts. */
+/** The source of a package, and what follows. */
+const PACKAGE = /^(packages\/[^/]+)\/src\b/;
+
+/**
+ * The nearest folder of tests that mirrors a source file: test/http/chat for http/chat/chat.routes.ts, and
+ * packages/NAME/test/query for packages/NAME/src/query/filter.ts.
+ */
 function mirrorOf(root: string, file: string): string | undefined {
   for (let folder = dirname(file); folder !== '.'; folder = dirname(folder)) {
-    if (existsSync(join(root, 'test', folder))) return `test/${folder}`;
+    const mirror = PACKAGE.test(folder) ? folder.replace(PACKAGE, '$1/test') : `test/${folder}`;
+    if (existsSync(join(root, mirror))) return mirror;
   }
   return undefined;
+}
+
+/** Test files under a folder, as paths from the root; none if there is no such folder. */
+function testsUnder(root: string, folder: string): string[] {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(folder, name));
+}
+
+/** The folders with tests: the project's own, and those of its packages. */
+function testFolders(root: string): string[] {
+  const packages = join(root, 'packages');
+  const names = existsSync(packages) ? readdirSync(packages) : [];
+  return ['test', ...names.map((name) => join('packages', name, 'test'))];
 }
 
 /**
@@ -41,9 +63,7 @@ function mirrorOf(root: string, file: string): string | undefined {
  * @returns test files as paths from the root
  */
 export function changedTests(root: string, base: string): string[] {
-  const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.ts'))
-    .map((name) => join('test', name));
+  const tests = testFolders(root).flatMap((folder) => testsUnder(root, folder));
   const changed = new Set(changedFiles(root, base).filter((file) => file.endsWith('.ts')));
   if (changed.size === 0) return [];
   const mirrors = new Set([...changed].map((file) => mirrorOf(root, file)));

@@ -8,13 +8,13 @@ import mongoose, { type mongo } from 'mongoose';
 import { z } from 'zod';
 // Defines the models, whose indexes are built.
 import '../../domain/checks.js';
+import { openEmbeddedMongo } from 'embedded-mongo';
+import { makeDataFolder } from 'embedded-mongo/data-folder';
+import { holdOwner } from 'embedded-mongo/lock';
 import { connectMongo, disconnectMongo } from '../../domain/platform/mongo/connection.js';
 import { prepareDatabase } from '../../domain/platform/mongo/migrate.js';
 import { checkArguments, readArguments } from '../command/read-arguments.js';
 import { runCommand } from '../command/run-command.js';
-import { makeDataFolder } from '../embedded-mongo/folder/data-folder.js';
-import { holdOwner } from '../embedded-mongo/folder/lock.js';
-import { openEmbeddedMongo } from '../embedded-mongo/open.js';
 import { cpuMicros, privateBytes } from '../load/process-figures.js';
 
 const usage = `Usage: node dist/scripts/verify/measure.js [options]
@@ -148,7 +148,7 @@ await runCommand(usage, async (args) => {
   const options = { messages: option, rooms: option, notifications: option, hearts: option };
   const sizes = checkArguments(schema, readArguments({ args, options }).values);
   const folder = mkdtempSync(join(tmpdir(), 'adoption-verify-'));
-  const database = await openEmbeddedMongo(folder);
+  const database = await openEmbeddedMongo(folder, { database: 'adoption' });
   try {
     await connectMongo(database.uri);
     await prepareDatabase(database.uri, 'finish', () => {});

@@ -8,6 +8,9 @@ import { projectRoot } from '../../domain/platform/process/project-root.js';
 const root = projectRoot();
 const folders = ['domain', 'gateway', 'http', 'scripts'];
 
+/** The embedded database, which knows nothing of the service. */
+const database = 'packages/embedded-mongo';
+
 interface Import {
   /** Path of the importing file from the project's root. */
   from: string;
@@ -21,7 +24,7 @@ interface Import {
 
 function sourceFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+    .filter((name) => name.endsWith('.ts') && !/(?:^|\/)(?:node_modules|dist)\//.test(name))
     .map((name) => posix.join(folder, name.split('\\').join('/')));
 }
 
@@ -116,15 +119,35 @@ describe('import rules', () => {
   });
 
   it('lead downwards in the embedded database, in the order of its README', () => {
-    const base = 'scripts/embedded-mongo';
-    const readme = readFileSync(join(root, base, 'README.md'), 'utf8');
+    const base = `${database}/src`;
+    const readme = readFileSync(join(root, database, 'README.md'), 'utf8');
     const order = Array.from(readme.matchAll(/^ {4}(\w+)\//gm), ([, folder]) => folder);
     const folders = readdirSync(join(root, base), { withFileTypes: true }).filter((one) => one.isDirectory());
     expect(order).to.have.members(folders.map(({ name }) => name));
-    const inside = own.filter(({ from, to }) => [from, to].every((path) => path.startsWith(`${base}/`)));
+    const inside = sourceFiles(base)
+      .flatMap(importsOf)
+      .filter(({ isPackage }) => !isPackage);
     // Files beside the folders come before them.
-    const depth = (path: string) => order.indexOf(path.split('/')[2]);
+    const depth = (path: string) => order.indexOf(path.slice(base.length + 1).split('/')[0]);
     expectNone(inside.filter(({ from, to }) => depth(to) < depth(from)));
+  });
+
+  it('do not cross the border of the embedded database but by its name', () => {
+    const inside = sourceFiles(database).flatMap(importsOf);
+    expect(inside.length).to.be.greaterThan(100);
+    expectNone(
+      inside.filter(({ isPackage, to }) =>
+        isPackage ? to === 'embedded-mongo' : !to.startsWith(`${database}/`),
+      ),
+    );
+    const others = [...all, ...sourceFiles('test').flatMap(importsOf)];
+    expectNone(others.filter(({ to }) => to.startsWith('packages/')));
+    const { dependencies } = JSON.parse(readFileSync(join(root, database, 'package.json'), 'utf8'));
+    const used = sourceFiles(`${database}/src`)
+      .flatMap(importsOf)
+      .filter((one) => one.isPackage);
+    const named = new Set(used.map(({ to }) => to).filter((to) => !builtinModules.includes(to)));
+    expect([...named].sort()).to.deep.equal(Object.keys(dependencies).sort());
   });
 
   const confined: [name: string, allowed: RegExp][] = [

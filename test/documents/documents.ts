@@ -20,6 +20,8 @@ export const pages = [
   'ARCHITECTURE.md',
   'SECURITY.md',
   'gateway/PROTOCOL.md',
+  'packages/embedded-mongo/README.md',
+  'packages/embedded-mongo/CHANGELOG.md',
   ...filesUnder('docs').filter((path) => path.endsWith('.md')),
 ];
 

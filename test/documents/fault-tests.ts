@@ -26,7 +26,7 @@ export interface FaultTest {
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Every test of faults, by its first number. */
-export const faultTests: FaultTest[] = filesUnder('test')
+export const faultTests: FaultTest[] = [...filesUnder('test'), ...filesUnder('packages/embedded-mongo/test')]
   .filter((path) => path.endsWith('.ts'))
   .flatMap((path) =>
     [...textOf(path).matchAll(/\bit\(\s*(['"`])(\d+(?:, \d+)*): ((?:\\.|(?!\1).)+)\1/g)].map(

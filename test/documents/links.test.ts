@@ -28,7 +28,7 @@ describe('the documents', () => {
 
   it('name files and folders that exist', () => {
     const paths = mentionsOf(
-      /(?<![\w/.<-])((?:deploy|docs|domain|gateway|http|scripts|test)\/[\w./@-]*\w\/?)(?![\w<*])/g,
+      /(?<![\w/.<-])((?:deploy|docs|domain|gateway|http|packages|scripts|test)\/[\w./@-]*\w\/?)(?![\w<*])/g,
       [...pages, ...operatorFiles],
     );
     expect(paths.length).to.be.greaterThan(60);
@@ -53,7 +53,7 @@ describe('the documents', () => {
   });
 
   it('name tests by existing titles', () => {
-    const calls = mentionsOf(/npm test -- (test\/\S+ -g '[^']+')/g);
+    const calls = mentionsOf(/npm test -- ((?:packages\/[\w-]+\/)?test\/\S+ -g '[^']+')/g);
     expect(calls).to.not.be.empty;
     const has = (call: string) => {
       const [, file = '', titles = ''] = /^(\S+) -g '([^']+)'$/.exec(call) ?? [];

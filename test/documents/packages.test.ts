@@ -8,6 +8,8 @@ import { tableOf, textOf } from './documents.js';
 /** An entry of the lockfile. */
 interface Entry {
   license?: unknown;
+  /** To a package of this repository, whose folder `resolved` names. */
+  link?: boolean;
   integrity?: string;
   /** Of development alone. */
   dev?: boolean;
@@ -20,8 +22,11 @@ interface Entry {
 }
 
 const lockfile: { packages: Record<string, Entry> } = JSON.parse(textOf('package-lock.json'));
+/** The project itself, its own packages, and the links to these. */
+const isOwn = (path: string) =>
+  path === '' || path.startsWith('packages/') || lockfile.packages[path]?.link === true;
 const entries = Object.entries(lockfile.packages)
-  .filter(([path]) => path !== '')
+  .filter(([path]) => !isOwn(path))
   .map(([path, entry]) => ({ ...entry, name: path.replace(/^.*node_modules\//, '') }));
 const production = entries.filter(({ dev }) => !dev);
 
@@ -83,7 +88,8 @@ describe('package-lock.json', () => {
 
   it('names no host', () => {
     const aboutAuthors = ['funding', 'license'];
-    const rest = JSON.stringify(lockfile, (key, value) => (aboutAuthors.includes(key) ? undefined : value));
+    const foreign = Object.fromEntries(Object.entries(lockfile.packages).filter(([, { link }]) => !link));
+    const rest = JSON.stringify(foreign, (key, value) => (aboutAuthors.includes(key) ? undefined : value));
     expect(rest).not.to.match(/:\/\/|"resolved"|git[+@]/);
   });
 });

@@ -4,13 +4,13 @@ import { filesUnder, mentionsOf, operatorFiles, pages, tableOf, textOf, wrong } 
 
 const load = (env: Record<string, string> = {}) => loadConfig(env, '/nonexistent');
 
-/** Variables that are not settings: those of other programs and of tests. */
+/** Variables that are not settings: those of other programs, of CI and of tests. */
 const notOurs = [
   // MALLOC_ARENA_MAX is the C library's.
-  ...['CI', 'NODE_V8_COVERAGE', 'PM2_HOME', 'MALLOC_ARENA_MAX'],
+  ...['CI', 'NODE_V8_COVERAGE', 'PM2_HOME', 'MALLOC_ARENA_MAX', 'TEST_ALL'],
   ...mentionsOf(
     /\b(?:process\.env\.|createRandom\(')([A-Z_]+)/g,
-    filesUnder('test').filter((path) => path.endsWith('.ts')),
+    ['test', 'packages/embedded-mongo/test'].flatMap(filesUnder).filter((path) => path.endsWith('.ts')),
   ).map(({ found }) => found),
 ];
 

@@ -61,7 +61,7 @@ async function storedComments({ author, no }: Board, parentId: number, acked: nu
 
 /**
  * What is told of an insert that was made twice: the number might be another record's, so it is not taken for stored.
- * The driver repeats only writes that the server recognises (docs/embedded-database.md: none on a standalone server).
+ * The driver repeats only writes that the server recognises (packages/embedded-mongo/README.md: none on a standalone server).
  */
 const DOUBLED = ['INTERNAL_ERROR'] as const;
 

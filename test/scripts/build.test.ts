@@ -9,7 +9,7 @@ describe('npm run build', () => {
   it('needs no package of development, neither types nor what tests import', () => {
     const folder = mkdtempSync(join(tmpdir(), 'adoption-build-'));
     try {
-      for (const file of ['tsconfig.json', 'tsconfig.build.json'])
+      for (const file of ['tsconfig.json', 'tsconfig.dist.json'])
         copyFileSync(join(projectRoot(), file), join(folder, file));
       mkdirSync(join(folder, 'test'));
       writeFileSync(
@@ -17,7 +17,7 @@ describe('npm run build', () => {
         "import { expect } from 'chai';\nit('', () => expect(process.pid));\n",
       );
       const compiler = join(projectRoot(), 'node_modules', '.bin', 'tsc');
-      execFileSync(compiler, ['-p', 'tsconfig.build.json'], { cwd: folder });
+      execFileSync(compiler, ['-p', 'tsconfig.dist.json'], { cwd: folder });
       expect(existsSync(join(folder, 'dist', 'test', 'some.test.js'))).to.equal(true);
     } finally {
       rmSync(folder, { recursive: true });

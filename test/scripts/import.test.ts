@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openEmbeddedMongo } from '../../scripts/embedded-mongo/open.js';
+import { openEmbeddedMongo } from 'embedded-mongo';
 import { importSummary, openScratch, runHere, runScript, type Scratch } from './script-runs.js';
 
 const kim = { record: 'member', email: 'Kim@Example.org', nickname: '김', role: 'ADMIN' };
@@ -161,7 +161,7 @@ describe('npm run import', () => {
 
   it('shares the embedded database of its DATA_DIR with other processes', async () => {
     const own = { DATA_DIR: scratch.folder };
-    const database = await openEmbeddedMongo(scratch.folder);
+    const database = await openEmbeddedMongo(scratch.folder, { database: 'adoption' });
     try {
       const path = scratch.file('members.ndjson', JSON.stringify(kim));
       const first = await runScript('scripts/import.js', [path], own);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import '../../domain/domain.js';
+import { openEmbeddedMongo } from 'embedded-mongo';
 import { connectMongo, disconnectMongo } from '../../domain/platform/mongo/connection.js';
 import { prepareDatabase } from '../../domain/platform/mongo/migrate.js';
-import { openEmbeddedMongo } from '../../scripts/embedded-mongo/open.js';
 import { runHere } from './script-runs.js';
 
 describe('an embedded database with data of an older release', () => {
@@ -15,7 +15,7 @@ describe('an embedded database with data of an older release', () => {
   let client: MongoClient;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'adoption-migrate-'));
-    database = await openEmbeddedMongo(folder);
+    database = await openEmbeddedMongo(folder, { database: 'adoption' });
     client = new MongoClient(database.uri);
     await client
       .db()

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { type EmbeddedMongo, startEmbeddedMongo } from 'embedded-mongo/server';
 import { type Db, type Document, MongoClient } from 'mongodb';
 import { Shutdown } from '../../domain/platform/process/shutdown.js';
 import { loadConfig } from '../../domain/platform/settings/config.js';
 import { startTcpProxy, type TcpProxy } from '../../scripts/command/tcp-proxy.js';
-import { type EmbeddedMongo, startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 import { runService } from '../../scripts/start/run-service.js';
 import { eventually } from '../support/eventually.js';
 import { commandIn } from '../support/mongo-wire.js';
@@ -61,7 +61,7 @@ describe('npm run migrate', () => {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'adoption-migrate-'));
-    database = await startEmbeddedMongo({ storage: 'memory' });
+    database = await startEmbeddedMongo({ storage: 'memory', database: 'adoption' });
     client = await new MongoClient(database.uri).connect();
     db = client.db();
     settings = { DATA_DIR: folder, MONGODB_URI: database.uri, HTTP_PORT: '0', GATEWAY_PORT: '0' };

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { holdOwner } from 'embedded-mongo/lock';
 import { projectRoot } from '../../domain/platform/process/project-root.js';
-import { holdOwner } from '../../scripts/embedded-mongo/folder/lock.js';
 import { startProgram } from '../support/child-process.js';
 import { eventually } from '../support/eventually.js';
 

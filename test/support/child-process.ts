@@ -26,7 +26,7 @@ export interface TestProcess {
 
 export interface Program {
   name: string;
-  /** The compiled program, by its path from the project's folder. */
+  /** The compiled program, by its path from the project's folder or its address. */
   path: string;
   args?: string[];
   /** Folder of another compiled build; by default the one of the tests. */
@@ -48,8 +48,8 @@ export function endWithTests(child: ChildProcess): void {
   child.once('exit', () => process.off('exit', end));
 }
 
-/** Address of a compiled module, by its path from the project's folder. */
-export const compiled = (path: string): URL => new URL(`../../${path}`, import.meta.url);
+/** Address of a compiled module, by its path from the project's folder or its own address. */
+export const compiled = (path: string): URL => new URL(path, new URL('../../', import.meta.url));
 
 const PRELOAD = compiled('scripts/command/child-preload.js').href;
 

@@ -1,13 +1,13 @@
+import { startEmbeddedMongo } from 'embedded-mongo/server';
 import { createLogger } from '../../domain/platform/observe/logger.js';
 import { Shutdown, stopOnSignals } from '../../domain/platform/process/shutdown.js';
 import { loadConfig } from '../../domain/platform/settings/config.js';
-import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 import { runService } from '../../scripts/start/run-service.js';
 
 /** The program of service-process.ts: a whole service with the settings of its environment. */
 const config = loadConfig(process.env, process.env.DATA_DIR);
 const logger = createLogger(config.LOG_LEVEL, 'service under test');
-const uri = config.MONGODB_URI ?? (await startEmbeddedMongo({ storage: 'memory' })).uri;
+const uri = config.MONGODB_URI ?? (await startEmbeddedMongo({ storage: 'memory', database: 'adoption' })).uri;
 const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
 stopOnSignals(shutdown, logger, () => {});
 const { domain, httpPort, gatewayPort } = await runService(config, logger, uri, shutdown);

@@ -63,8 +63,8 @@ export async function startCluster(options: ClusterOptions) {
   const mongoPort = await freePort();
   const mongo = createTestProcess({
     name: 'database',
-    path: 'scripts/embedded-mongo/main.js',
-    args: ['--data-dir', join(folder, 'database'), '--port', String(mongoPort)],
+    path: import.meta.resolve('embedded-mongo/main'),
+    args: ['--data-dir', join(folder, 'database'), '--port', String(mongoPort), '--database', 'adoption'],
     folder,
     env: {},
     isReady: (message) => (message as { type?: string }).type === 'ready',

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startEmbeddedMongo } from 'embedded-mongo/server';
 import mongoose from 'mongoose';
 import { issueToken } from '../../domain/members/index.js';
 import { Shutdown } from '../../domain/platform/process/shutdown.js';
 import { loadConfig } from '../../domain/platform/settings/config.js';
-import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 import { runService } from '../../scripts/start/run-service.js';
 import { engineSetting } from './engine.js';
 import { createWatchedLogger } from './unexpected-errors.js';
@@ -61,7 +61,7 @@ export async function openDatabase(name: string): Promise<TestDatabase> {
       },
     };
   }
-  return startEmbeddedMongo({ storage: 'memory' });
+  return startEmbeddedMongo({ storage: 'memory', database: 'adoption' });
 }
 
 /** Starts the service in this process, at most one at a time. */

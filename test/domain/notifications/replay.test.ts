@@ -1,7 +1,7 @@
-import { mock } from 'node:test';
 import { expect } from 'chai';
-import { Collection } from '../../../scripts/embedded-mongo/storage/collection.js';
+import { Notification } from '../../../domain/notifications/notification.model.js';
 import { type Member, member } from '../../support/api.js';
+import { interceptCalls } from '../../support/database-calls.js';
 import { writeElsewhere } from '../../support/notifications.js';
 import { service } from '../../support/service.js';
 
@@ -35,15 +35,19 @@ describe('the place from which a stream resumes, by a time', () => {
   for (const [name, time, after] of times)
     it(`is found with few reads: ${name}`, async () => {
       const { domain } = await service();
-      const reading = mock.method(Collection.prototype, 'read');
+      let read = 0;
+      const stop = interceptCalls([Notification], (_model, _call, run) => {
+        read += 1;
+        return run();
+      });
       const reads: number[] = [];
       // The poll of the service reads, too: the least of some look-ups is without it.
       for (let i = 0; i < 5; i += 1) {
-        reading.mock.resetCalls();
+        read = 0;
         expect(await domain.notifications.resumeAfter(me.no, [`${me.no}_${time}`])).to.equal(after);
-        reads.push(reading.mock.callCount());
+        reads.push(read);
       }
-      reading.mock.restore();
+      stop();
       expect(Math.min(...reads)).to.be.at.most(MOST_READS);
     });
 

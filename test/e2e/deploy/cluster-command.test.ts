@@ -1,9 +1,9 @@
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { holdOwner } from 'embedded-mongo/lock';
 import { Pm2 } from '../../../scripts/cluster/pm2.js';
 import { isListening } from '../../../scripts/command/ports.js';
-import { holdOwner } from '../../../scripts/embedded-mongo/folder/lock.js';
 import { eventually } from '../../support/eventually.js';
 import { hasRedisServer } from '../../support/redis.js';
 import { connect } from '../../support/sockets.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { type EmbeddedMongo, startEmbeddedMongo } from 'embedded-mongo/server';
 import { startTcpProxy, type Tap, type TcpProxy } from '../../../scripts/command/tcp-proxy.js';
-import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
 import { contentsOf, openChat } from '../../support/chat.js';
 import { eventually } from '../../support/eventually.js';
 import { commandIn, replyTo } from '../../support/mongo-wire.js';
@@ -32,7 +32,7 @@ describe('a database that does not answer', () => {
   let unacknowledged = 0;
 
   before(async () => {
-    database = await startEmbeddedMongo({ storage: 'memory' });
+    database = await startEmbeddedMongo({ storage: 'memory', database: 'adoption' });
     proxy = await startTcpProxy(() => database.port, failWrites);
     service = await startServiceProcess({
       MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/adoption`,

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { openEmbeddedMongo } from 'embedded-mongo';
+import { holdOwner } from 'embedded-mongo/lock';
 import { issueToken } from '../../../domain/members/index.js';
 import { loadConfig } from '../../../domain/platform/settings/config.js';
 import { freePort } from '../../../scripts/command/ports.js';
-import { holdOwner } from '../../../scripts/embedded-mongo/folder/lock.js';
-import { openEmbeddedMongo } from '../../../scripts/embedded-mongo/open.js';
 import { compiled, endWithTests, runProgram } from '../../support/child-process.js';
 import { eventually } from '../../support/eventually.js';
 import { isReady, type RestClient, restClient } from '../../support/rest.js';
@@ -40,7 +40,7 @@ describe('npm start when its embedded database is killed', () => {
       LOAD_SHEDDING: 'off',
       LOG_LEVEL: 'info',
       // For the database that the service starts.
-      NODE_OPTIONS: `--import=${compiled('test/scripts/embedded-mongo/support/fail-on-signal.js').href}`,
+      NODE_OPTIONS: `--import=${compiled('../packages/embedded-mongo/dist/test/support/fail-on-signal.js').href}`,
     };
     http = `http://127.0.0.1:${env.HTTP_PORT}`;
     const token = await issueToken(loadConfig(env, dataDir), { email: 'writer@example.org', ttl: '1h' });
@@ -88,7 +88,7 @@ describe('npm start when its embedded database is killed', () => {
     const file = join(dataDir, 'members.json');
     writeFileSync(file, JSON.stringify([{ record: 'member', email: 'a@example.org', nickname: 'a' }]));
     // Holds the database open beyond the start of the service, as a long import does.
-    const command = await openEmbeddedMongo(dataDir);
+    const command = await openEmbeddedMongo(dataDir, { database: 'adoption' });
     await startService();
     const owner = await holdOwner(join(dataDir, 'mongo'));
     await command.close();

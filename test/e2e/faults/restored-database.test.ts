@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { dump, restore } from 'embedded-mongo/dump';
 import mongoose from 'mongoose';
 import type { MessagePayload, NotificationView } from '../../../domain/kernel/live.js';
 import { SCHEMA_COLLECTION } from '../../../domain/platform/mongo/schema-version.js';
-import { dump, restore } from '../../../scripts/embedded-mongo/dump.js';
+import { aboutVersion } from '../../../scripts/db/restored-data.js';
 import { contentsOf, type OpenedRoom, openRoom, pushTo } from '../../support/chat.js';
 import { notify, notifyOf } from '../../support/notifications.js';
 import { service } from '../../support/service.js';
@@ -47,7 +48,7 @@ describe('a database that becomes an older copy while the service runs', () => {
     const { mongoUri } = await service();
     for (const { name } of await database().listCollections().toArray())
       await database().dropCollection(name);
-    await restore(mongoUri, join(folder, 'dump'));
+    await restore(mongoUri, join(folder, 'dump'), aboutVersion);
   }
 
   it('53: is noticed: clients come back and are shown what it holds, and all that follows', async () => {

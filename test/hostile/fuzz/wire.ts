@@ -126,7 +126,7 @@ export const wire: Door<Sent> = {
   async open() {
     const folder = mkdtempSync(join(tmpdir(), 'adoption-fuzz-'));
     const database = createTestProcess({
-      ...{ name: 'database', path: 'scripts/embedded-mongo/main.js', folder, env: MEASURED },
+      ...{ name: 'database', path: import.meta.resolve('embedded-mongo/main'), folder, env: MEASURED },
       args: ['--data-dir', folder, '--port', '0'],
     });
     const { uri } = (await database.start()) as { uri: string };

@@ -9,7 +9,7 @@ import { MongoClient } from 'mongodb';
 import { fillDisk, limitFiles, untilStored } from '../../../scripts/prove/faults/fill-disk.js';
 import type { OwnInstallation } from '../../../scripts/prove/own-installation.js';
 
-const MAIN = new URL('../../../scripts/embedded-mongo/main.js', import.meta.url);
+const MAIN = new URL(import.meta.resolve('embedded-mongo/main'));
 
 const messageOf = (promise: Promise<unknown>) => promise.catch(({ message }: Error) => message);
 
@@ -57,7 +57,7 @@ describe('the full disk of npm run prove', () => {
 
     /** The database of a run, as far as the fault needs it. */
     async function start(): Promise<void> {
-      child = fork(MAIN, ['--data-dir', folder, '--port', '0'], {
+      child = fork(MAIN, ['--data-dir', folder, '--port', '0', '--database', 'adoption'], {
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       });
       const [{ uri }] = (await once(child, 'message')) as [{ uri: string }];

@@ -2,10 +2,10 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Document } from 'bson';
 import { expect } from 'chai';
+import { type EmbeddedMongo, startEmbeddedMongo } from 'embedded-mongo/server';
 import mongoose from 'mongoose';
 import { Member } from '../../../../domain/members/member.model.js';
 import { startTcpProxy } from '../../../../scripts/command/tcp-proxy.js';
-import { type EmbeddedMongo, startEmbeddedMongo } from '../../../../scripts/embedded-mongo/server.js';
 import { runScript } from '../../../scripts/script-runs.js';
 import { commandIn, withCommand } from '../../../support/mongo-wire.js';
 import { service } from '../../../support/service.js';
@@ -35,7 +35,7 @@ async function startSlowDatabase(
   slow: Record<string, number>,
   change: (command: Document) => void = () => {},
 ): Promise<SlowDatabase> {
-  const database: EmbeddedMongo = await startEmbeddedMongo({ storage: 'memory' });
+  const database: EmbeddedMongo = await startEmbeddedMongo({ storage: 'memory', database: 'adoption' });
   const asked: Document[] = [];
   const proxy = await startTcpProxy(
     () => database.port,

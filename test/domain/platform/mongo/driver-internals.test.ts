@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
+import { type EmbeddedMongo, startEmbeddedMongo } from 'embedded-mongo/server';
 import mongoose from 'mongoose';
 import { toAppError } from '../../../../domain/platform/process/failures.js';
 import { startTcpProxy } from '../../../../scripts/command/tcp-proxy.js';
-import { type EmbeddedMongo, startEmbeddedMongo } from '../../../../scripts/embedded-mongo/server.js';
 
 /** More bytes than the kernel buffers for a peer that does not read. */
 const TOO_MUCH = 12_000_000;
@@ -11,7 +11,7 @@ const TOO_MUCH = 12_000_000;
 describe('the patched driver', () => {
   let database: EmbeddedMongo;
   before(async () => {
-    database = await startEmbeddedMongo({ storage: 'memory' });
+    database = await startEmbeddedMongo({ storage: 'memory', database: 'adoption' });
   });
   after(() => database.close());
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { startEmbeddedMongo } from 'embedded-mongo/server';
 import mongoose from 'mongoose';
 import { Room } from '../../../../domain/chat/room.model.js';
 import {
@@ -10,11 +11,11 @@ import {
 import { ensureIndexes } from '../../../../domain/platform/mongo/indexes.js';
 import { aggregateRecords, readRecords } from '../../../../domain/platform/mongo/records.js';
 import { toAppError } from '../../../../domain/platform/process/failures.js';
-import { startEmbeddedMongo } from '../../../../scripts/embedded-mongo/server.js';
 
 /** What a process does with its database, for test/domain/platform/mongo/connection.test.ts: `indexes`, `ping`, `reads`, or `lost` with one of its own. */
 const [, , task, given = '', operationMs] = process.argv;
-const own = task === 'lost' ? await startEmbeddedMongo({ storage: 'memory' }) : undefined;
+const own =
+  task === 'lost' ? await startEmbeddedMongo({ storage: 'memory', database: 'adoption' }) : undefined;
 const uri = own?.uri ?? given;
 
 const nameOf = (error: Error) => error.name;
