@@ -1,7 +1,12 @@
 import { type Demand, demands } from '../../../scripts/prove/check/facts/coverage.js';
 
 const WHERE = { own: 'installation of its own', gateways: 'of its own, several gateways' };
-const BY = { clients: 'every run', end: 'every run, at its end', faults: 'all faults' };
+const BY = {
+  clients: 'every run',
+  end: 'every run, at its end',
+  faults: 'all faults',
+  losses: '`flush`, `evict` alone',
+};
 
 const rowOf = ({ says, least, by, where }: Demand): string =>
   `| ${says} | ${least} | ${where ? WHERE[where] : BY[by]} |`;
