@@ -169,7 +169,8 @@ export function swapEvents(source: Source, indexes: number[], below: Below): Edi
 }
 
 function roomOf(event: Event): number | undefined {
-  return event.event === 'room' ? event.state.room : event.event === 'notification' ? undefined : event.room;
+  if (event.event === 'room') return event.state.room;
+  return 'room' in event ? event.room : undefined;
 }
 
 /** Whether a member takes part in a room. */

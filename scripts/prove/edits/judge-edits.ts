@@ -27,11 +27,14 @@ const KINDS: [of: 'answers' | 'events', draw: Draw][] = [
 /** Draws that are given up before a history counts as one with nothing to edit. */
 const ATTEMPTS = 10_000;
 
-/** An edit drawn at random. `typing` is left out: it may be lost, late and sent twice. @throws Error if there is none */
+/** Events that may be lost, late and sent twice. */
+const UNCERTAIN = /^socket (?:typing|drain)$/;
+
+/** An edit drawn at random. @throws Error if there is none */
 function drawEdit(source: Source, below: Below): Edit {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const [of, draw] = pick(KINDS, below) as (typeof KINDS)[number];
-    const names = [...source[of].keys()].filter((name) => !name.endsWith('typing'));
+    const names = [...source[of].keys()].filter((name) => !UNCERTAIN.test(name));
     const indexes = source[of].get(pick(names, below) ?? '');
     const edit = indexes && draw(source, indexes, below);
     if (edit) return edit;
