@@ -127,6 +127,7 @@ async function setBookmarks({ door, stop }: Reader, articles: Community['article
 /**
  * Reads everything through every door, as every member. What changes nothing comes first: reading a room marks it read.
  * When it has ended, in whatever way, nothing of it is under way.
+ * @param away members who have no client any more: they enter their rooms after the others, who see first whether they are absent
  * @param signal ends it early
  * @throws Error if something cannot be read; the reason of `signal`
  */
@@ -134,6 +135,7 @@ export async function readEverything(
   history: HistoryFile,
   { members, rooms, articles }: Community,
   servers: Served[],
+  away: readonly Account[],
   signal: AbortSignal,
 ): Promise<void> {
   const processes = servers.filter(({ door }) => door === 'http');
@@ -148,15 +150,24 @@ export async function readEverything(
     return { account, client, door, rooms: mine.map(({ room }) => room), stop };
   });
   // The first failure stops the others, which are waited for.
-  const all = async (read: (reader: Reader, i: number) => Promise<void>) => {
-    await forEachConcurrently(readers, CONCURRENCY, (reader, i) =>
+  const all = async (read: (reader: Reader, i: number) => Promise<void>, some = readers) => {
+    await forEachConcurrently(some, CONCURRENCY, (reader, i) =>
       read(reader, i).catch((error) => failed.abort(error)),
     );
     stop.throwIfAborted();
   };
   const lists = () => all((reader) => readLists(reader, processes));
   await lists();
-  await all((reader, i) => joinAll(history, reader, gateways[i % gateways.length] as Served));
+  const join = (reader: Reader, i: number) =>
+    joinAll(history, reader, gateways[i % gateways.length] as Served);
+  await all(
+    join,
+    readers.filter(({ account }) => !away.includes(account)),
+  );
+  await all(
+    join,
+    readers.filter(({ account }) => away.includes(account)),
+  );
   await all(readPages);
   const [first] = readers;
   if (first) await listArticles(first, processes);

@@ -5,6 +5,7 @@ import type { Device } from './clients/device.js';
 import type { Community } from './community.js';
 import { recordCounts } from './counts.js';
 import type { FaultKind } from './faults/kinds.js';
+import { killLast } from './faults/last-kill.js';
 import { runFaults } from './faults/run-faults.js';
 import { readEverything } from './final-reads.js';
 import type { HistoryFile } from './history-file.js';
@@ -110,14 +111,21 @@ async function traffic(run: Run, devices: Device[]): Promise<void> {
 }
 
 async function runPhases(run: Run, devices: Device[]): Promise<void> {
-  const { history, community, servers, faults, signal } = run;
+  const { history, community, servers, own, seed, seconds, faults, signal } = run;
   await traffic(run, devices);
+  if (signal.aborted) return;
+  const struck = own && { history, own, devices, ...faultLengths(seconds) };
+  const below = randomFor(seed, 'the last fault');
+  const away =
+    struck && faults.includes('kill')
+      ? await killLast({ ...struck, below, isFirst: false, isCalm: false })
+      : [];
   if (signal.aborted) return;
   history.write({ e: 'phase', phase: 'quiet' });
   await wait(run, faults.length > 0 ? QUIET_AFTER_FAULTS_MS : QUIET_MS);
   if (signal.aborted) return;
   history.write({ e: 'phase', phase: 'final' });
-  await readEverything(history, community, servers, signal);
+  await readEverything(history, community, servers, away, signal);
   for (const served of servers) await recordCounts(history, served);
   history.write({ e: 'phase', phase: 'end' });
 }

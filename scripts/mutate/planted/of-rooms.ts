@@ -73,7 +73,8 @@ export const ofRooms: Record<string, PlantedFault> = {
     replace: `const [, ...present] = (await this.#store.list(chatNo)) ?? [];
         if (present.filter((no) => no === memberNo).length > 1) return;
         const departure = await this.#store.leave(chatNo, memberNo);`,
-    rule: 'presence',
+    rule: 'pushes-arrive',
+    options: ['--faults', 'none'],
   },
   'long-presence': {
     does: 'keeps the presence of a dead process for 90 s',

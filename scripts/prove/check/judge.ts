@@ -42,6 +42,9 @@ export interface Verdict {
   coverage: Counted & { faults: Record<string, number> };
   /** How often each fault struck. */
   strikes: Record<string, number>;
+  /** What the processes mended, by their own counts, and how many of it only a loss causes. */
+  repairs: Record<string, number>;
+  losses: number;
   /** Why the outcome is `unknown`. */
   missing: string[];
   counts: HistoryCounts;
@@ -127,6 +130,7 @@ export class Judge {
         this.#deliver(line);
         break;
       case 'counts':
+        this.#run.repairs.add(line.counts);
         this.#reached.counts(line);
         break;
     }
@@ -205,6 +209,8 @@ export class Judge {
       broken: Object.fromEntries(this.#broken),
       coverage: { ...counts, faults: Object.fromEntries(faults) },
       strikes: Object.fromEntries(this.#strikes),
+      repairs: Object.fromEntries(this.#run.repairs.counts),
+      losses: this.#run.repairs.losses,
       missing,
       counts: this.#counts,
     };
@@ -228,6 +234,13 @@ export async function judge(lines: AsyncIterable<string>): Promise<Verdict> {
   return judge.end();
 }
 
+/** What was lost, as a share of the deliveries, and everything that was mended. */
+function rateOf({ losses, repairs, counts }: Verdict): string {
+  const mended = Object.entries(repairs).flatMap(([name, count]) => (count > 0 ? [`${name} ${count}`] : []));
+  const share = ((100 * losses) / Math.max(1, counts.deliveries)).toFixed(2);
+  return `${losses} of ${counts.deliveries} deliveries (${share} %)${mended.length > 0 ? `; ${mended.join(', ')}` : ''}`;
+}
+
 /** The verdict as text, for people. */
 export function describeVerdict(verdict: Verdict): string {
   const { outcome, violations, broken, coverage, strikes, missing, counts } = verdict;
@@ -236,6 +249,7 @@ export function describeVerdict(verdict: Verdict): string {
   const lines = [
     `${outcome}: ${counts.operations} operations, ${counts.unanswered} of them unanswered; ${counts.messages} messages, ${counts.acknowledged} of them acknowledged; ${counts.deliveries} deliveries (seed ${verdict.seed}, version ${verdict.version})`,
     `strikes: ${struck.join(', ') || 'none'}`,
+    `lost and mended: ${rateOf(verdict)}`,
   ];
   for (const { name, says } of rules) {
     const count = broken[name];

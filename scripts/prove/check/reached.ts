@@ -117,8 +117,13 @@ export class Reached {
     const asked = Array.isArray(wanted) ? wanted.map(String) : String(wanted).split(',');
     const isAll = asked.includes('all') || faultKinds.every((kind) => asked.includes(kind));
     const isLosing = asked.every((kind) => (losingKeys as string[]).includes(kind));
+    const isKilling = isAll || asked.includes('kill');
     const others = coverage.below(
-      ({ by }) => by === 'end' || (by === 'faults' && isAll) || (by === 'losses' && isLosing),
+      ({ by }) =>
+        by === 'end' ||
+        (by === 'faults' && isAll) ||
+        (by === 'losses' && isLosing) ||
+        (by === 'kill' && isKilling),
     );
     const lines = [...this.lacking(), ...others].map((what) => coverage.shortOf(what));
     const untried = tries

@@ -50,6 +50,8 @@ export class ChatApp {
   #waiting: (() => void)[] = [];
   #pauseMs = 0;
   #isClosed = false;
+  /** Whether it stays away once its connection has ended. */
+  #isLast = false;
   readonly #run: Promise<void>;
 
   constructor(options: ChatAppOptions) {
@@ -126,6 +128,11 @@ export class ChatApp {
     this.#door?.close();
   }
 
+  /** Stays away once its connection has ended. */
+  stayAway(): void {
+    this.#isLast = true;
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#door?.close();
@@ -142,11 +149,11 @@ export class ChatApp {
 
   async #live(): Promise<void> {
     const { below } = this.#options;
-    while (!this.#isClosed) {
+    while (!this.#isClosed && !this.#isLast) {
       await this.#connectOnce();
       const pauseMs = this.#pauseMs + below(RECONNECT_MS);
       this.#pauseMs = 0;
-      if (!this.#isClosed) await sleep(pauseMs);
+      if (!this.#isClosed && !this.#isLast) await sleep(pauseMs);
     }
   }
 

@@ -92,10 +92,16 @@ async function restart(
   });
 }
 
-async function endOne(struck: Struck, fault: FaultKind, signal: NodeJS.Signals): Promise<void> {
+/** Ends a process of the service by SIGKILL, and starts it again. */
+export async function kill(struck: Struck, service: ServiceProcess): Promise<void> {
+  await recordCounts(struck.history, service);
+  await restart(struck, 'kill', service, 'SIGKILL', struck.below(1_000));
+}
+
+async function stop(struck: Struck): Promise<void> {
   const service = pickUsed(struck);
   await recordCounts(struck.history, service);
-  await restart(struck, fault, service, signal, struck.below(1_000));
+  await restart(struck, 'stop', service, 'SIGTERM', struck.below(1_000));
 }
 
 async function freeze(struck: Struck): Promise<void> {
@@ -224,8 +230,8 @@ async function slowReaders(struck: Struck): Promise<void> {
 }
 
 export const strikes: Record<FaultKind, Strike> = {
-  kill: (struck) => endOne(struck, 'kill', 'SIGKILL'),
-  stop: (struck) => endOne(struck, 'stop', 'SIGTERM'),
+  kill: (struck) => kill(struck, pickUsed(struck)),
+  stop,
   freeze,
   clock: shiftClock,
   reload,

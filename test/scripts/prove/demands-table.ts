@@ -6,6 +6,7 @@ const BY = {
   end: 'every run, at its end',
   faults: 'all faults',
   losses: '`flush`, `evict` alone',
+  kill: '`kill`',
 };
 
 const rowOf = ({ says, least, by, where }: Demand): string =>

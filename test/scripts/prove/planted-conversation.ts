@@ -119,7 +119,7 @@ export class Conversation {
     await talk(this);
     history.write({ e: 'phase', phase: 'quiet' });
     history.write({ e: 'phase', phase: 'final' });
-    await readEverything(history, this.#community, this.#servers, new AbortController().signal);
+    await readEverything(history, this.#community, this.#servers, [], new AbortController().signal);
     history.write({ e: 'phase', phase: 'end' });
     for (const socket of this.#sockets) socket.close();
     await Promise.all(this.#streams.map((stream) => stream.close()));

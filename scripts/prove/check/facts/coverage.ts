@@ -9,9 +9,9 @@ export interface Demand {
   least: number;
   /**
    * What reaches it: `clients` by what they choose to do, while the traffic lasts; `end`, the reads at the end, and what is
-   * compared with them; `faults`, all of them together; `losses`, those by which Redis loses keys, without others.
+   * compared with them; `faults`, all of them together; `losses`, those by which Redis loses keys, without others; `kill`, that one.
    */
-  by: 'clients' | 'end' | 'faults' | 'losses';
+  by: 'clients' | 'end' | 'faults' | 'losses' | 'kill';
   /**
    * Where it is demanded, unless everywhere: `own`, in an installation that the run starts itself, as others limit rates and
    * transports; `gateways`, in one of these with several gateways.
@@ -68,6 +68,7 @@ const paths = {
   presencesSeen: demand('members seen present', 1, 'end'),
   presencesAfterLoss: demand('members seen present soon after Redis had lost keys', 1, 'losses'),
   absencesSeen: demand('members seen absent', 1, 'end'),
+  absentAfterKill: demand('members seen absent whose gateway was killed last of all', 1, 'kill'),
   unreadCountsCompared: demand('unread counts compared with the messages', 1, 'end'),
   roomStatesCompared: demand('rooms as sockets show them compared with a fresh list', 1, 'end'),
   readPositionsCompared: demand('read positions that sockets show compared with a fresh list', 1, 'end'),

@@ -17,7 +17,11 @@ export class Disturbances {
   readonly #active = new Set<string>();
   /** When the last fault `clock` ended. */
   #clockEndedAt = Number.NEGATIVE_INFINITY;
+  /** Faults that have begun. */
+  strikes = 0;
   /** The last begin or end of a fault. */
+  #last: Fault | undefined;
+  /** Its time. */
   #lastAt = Number.NEGATIVE_INFINITY;
   /** Of those by which Redis does not only lose keys. */
   #lastOtherAt = Number.NEGATIVE_INFINITY;
@@ -35,9 +39,11 @@ export class Disturbances {
       throw new Error(
         `the fault ${name} ${isBegin ? 'begins, and has not ended' : 'ends, and has not begun'}`,
       );
+    if (isBegin) this.strikes += 1;
     if (isBegin) this.#active.add(name);
     else this.#active.delete(name);
     if (fault === 'clock') this.#clockEndedAt = isBegin ? Number.POSITIVE_INFINITY : t;
+    this.#last = { e: 'fault', fault, target, phase, t };
     this.#lastAt = t;
     if (!losesKeys(fault)) this.#lastOtherAt = t;
   }
@@ -45,6 +51,11 @@ export class Disturbances {
   /** Whether the clock of a process was wrong at any moment since then. */
   wasClockWrong(since: number): boolean {
     return this.#clockEndedAt >= since;
+  }
+
+  /** The process that was killed if nothing has struck since. */
+  get killedLast(): string | undefined {
+    return this.#last?.fault === 'kill' && this.#active.size === 0 ? this.#last.target : undefined;
   }
 
   /** Whether no fault was felt from then until now. */

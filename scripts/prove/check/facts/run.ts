@@ -7,6 +7,7 @@ import { type CountedName, Coverage } from './coverage.js';
 import { Disturbances } from './disturbances.js';
 import { Messages, otherOf, type SentMessage, type Sighting } from './messages.js';
 import { Notifications } from './notifications.js';
+import { Repairs } from './repairs.js';
 import { Streams } from './streams.js';
 import { AFTER_FAULTS_MS, Views } from './views.js';
 
@@ -26,6 +27,7 @@ export class Run {
   readonly comments = new Comments();
   readonly notifications = new Notifications(this.messages, this.comments);
   readonly streams = new Streams();
+  readonly repairs = new Repairs();
   readonly views = new Views(this.disturbances);
 
   /** When anything was last asked for or answered in each room. */

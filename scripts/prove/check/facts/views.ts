@@ -29,6 +29,8 @@ interface Gone {
   at: number;
   /** Time in which the service has noticed without faults, ms. */
   within: number;
+  /** Where its connection was lost. */
+  lostBy?: string;
 }
 
 /** After a leave that was acknowledged, or a connection that its client closed, ms (PROTOCOL: within 10 s). */
@@ -99,16 +101,21 @@ export class Views {
   }
 
   /** The member may count as present for a while from now on. */
-  linger(room: number, member: number, at: number, within = LOST_MS): void {
+  linger(room: number, member: number, at: number, within = LOST_MS, lostBy?: string): void {
     const before = this.#gone.get(`${room} ${member}`);
     // The one that is noticed later counts.
     if (before && before.at + before.within > at + within) return;
-    this.#gone.set(`${room} ${member}`, { at, within });
+    this.#gone.set(`${room} ${member}`, { at, within, ...(lostBy === undefined ? {} : { lostBy }) });
   }
 
-  #remove({ room, client, member }: View, t: number, within: number): void {
+  /** The process with which the member's last socket in the room was lost. */
+  lostBy(room: number, member: number): string | undefined {
+    return this.#gone.get(`${room} ${member}`)?.lostBy;
+  }
+
+  #remove({ room, client, member }: View, t: number, within: number, lostBy?: string): void {
     this.#rooms.get(room)?.delete(client);
-    this.linger(room, member, t, within);
+    this.linger(room, member, t, within, lostBy);
   }
 
   asked(asked: Invoke): void {
@@ -198,8 +205,12 @@ export class Views {
   closed({ client, door, reason, t }: Closed): void {
     if (door !== 'socket') return;
     for (const view of this.ofClient(client)) {
-      if (!byClient.test(reason)) view.lostAt = t;
-      this.#remove(view, t, byClient.test(reason) ? LEFT_MS : LOST_MS);
+      if (byClient.test(reason)) {
+        this.#remove(view, t, LEFT_MS);
+        continue;
+      }
+      view.lostAt = t;
+      this.#remove(view, t, LOST_MS, view.process);
     }
   }
 

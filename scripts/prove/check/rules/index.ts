@@ -14,6 +14,7 @@ import { orders } from './orders.js';
 import { presence } from './presence.js';
 import { readCounts } from './read-counts.js';
 import { readMarks } from './reads.js';
+import { repairs } from './repairs.js';
 import { latest, roomEvents } from './rooms.js';
 import { times } from './times.js';
 import { trending } from './trending.js';
@@ -40,6 +41,7 @@ export const rules: readonly Rule[] = [
   typing,
   closedRooms,
   refusals,
+  repairs,
   notifiedOnce,
   streamNumbers,
   sameNotification,

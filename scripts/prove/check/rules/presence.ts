@@ -27,11 +27,19 @@ export const presence: Rule = {
         run.coverage.add('presencesAfterLoss');
     }
 
+    /** Counts a member who is absent by the death of their gateway alone. */
+    function noteKilled(room: number, member: number): void {
+      const { killedLast } = run.disturbances;
+      if (killedLast !== undefined && run.views.lostBy(room, member) === killedLast)
+        run.coverage.add('absentAfterKill');
+    }
+
     function check(asked: Asked<'join'>, ok: Answered<'join'>, member: number, wasGone: boolean): void {
       const shown = `the join of room ${asked.room} by ${asked.client}, asked at ${at(asked.t)}, shows member ${member}`;
       const isPresent = ok.present.includes(member);
       if (wasGone && member !== asked.member) {
         run.coverage.add('absencesSeen');
+        noteKilled(asked.room, member);
         // They may have entered meanwhile.
         if (isPresent && !run.views.maybeIn(asked.room, member, ok.t)) {
           report(`${shown} as present, who has left and whose time is over`);

@@ -110,4 +110,13 @@ export const closedRoomMutations: Mutation[] = [
       lines[at] = { e: 'fail', t, op, status: 404, code: 'CHAT_ROOM_NOT_FOUND' };
     },
   },
+  {
+    fault: 'loses a push and mends it in time',
+    rule: 'pushes-arrive',
+    apply(lines) {
+      const counts = { 'adoption_lost_pushes_total{what="room"}': 1 };
+      const last = the(lines.at(-1));
+      lines.splice(-1, 0, { e: 'counts', t: last.t, process: 'socket-process-0', counts });
+    },
+  },
 ];
