@@ -57,6 +57,23 @@ describe('the checker of npm run prove, of what must stay', () => {
     expect(await foundOf(true)).to.equal(0);
   });
 
+  it('compares times with the wall clock, but for a running installation, whose clock may differ', async () => {
+    const foundOf = async (options: object) => {
+      const told = new ToldHistory();
+      Object.assign((told.lines[0] as { options: object }).options, options);
+      told.call(
+        10,
+        1,
+        'send',
+        { room: told.room, key: 'k', content: 'hello' },
+        { id: 'x', readCount: 1, at: 3_000 },
+      );
+      return (await violationsOf(told)).filter((text) => text.startsWith('times-agree: ')).length;
+    };
+    expect(await foundOf({})).to.equal(1);
+    expect(await foundOf({ gateway: 'http://127.0.0.1:8081' })).to.equal(0);
+  });
+
   it('finds that a message is gone which only a page has shown', async () => {
     const told = new ToldHistory();
     const room = { room: told.room };
