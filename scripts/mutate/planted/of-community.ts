@@ -28,7 +28,8 @@ export const ofCommunity: Record<string, PlantedFault> = {
     file: 'domain/community/create-comment.js',
     find: 'articleId,\n        parentId,\n        authorNo',
     replace: 'articleId,\n        parentId: 0,\n        authorNo',
-    rule: 'comments-are-kept',
+    rule: 'answers-are-whole',
+    or: 'comments-are-kept',
   },
   'count-deleted-comments': {
     does: 'does not count an article’s comments again after a deletion',

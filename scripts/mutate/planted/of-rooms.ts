@@ -14,7 +14,7 @@ export const ofRooms: Record<string, PlantedFault> = {
     file: 'domain/chat/mark-read.js',
     find: 'ledger.markRead(state, side, seq)',
     replace: "ledger.markRead(state, side === 'creator' ? 'joiner' : 'creator', seq)",
-    rule: 'read-stays-read',
+    rule: 'unread-counts',
   },
   'unread-off-by-one': {
     does: 'counts one unread message too many in the first room of each list',
@@ -50,14 +50,15 @@ export const ofRooms: Record<string, PlantedFault> = {
     file: 'domain/chat/room-states.js',
     find: 'state.latest = { content: record.content, contentType: record.contentType, sentAt: record.sentAt };',
     replace: '',
-    rule: 'latest-message',
+    rule: 'room-events-are-fresh',
+    or: 'latest-message',
   },
   'own-name': {
     does: 'shows members in their room lists as their own partners',
     file: 'domain/chat/list-rooms.js',
     find: 'presentRoom(state, side, people.get(state[other(side)])',
     replace: 'presentRoom(state, side, people.get(state[side])',
-    rule: 'latest-message',
+    rule: 'answers-are-whole',
   },
   'keep-presence': {
     does: 'forgets that members leave',
@@ -90,6 +91,7 @@ export const ofRooms: Record<string, PlantedFault> = {
     find: 'if (member.no === actor.no)\n        await deps.presence.clear(chatNo, member.no);',
     replace: '',
     rule: 'presence',
+    or: 'joined-view-is-fresh',
   },
   'heard-after-leave': {
     does: 'goes on sending a room’s events to a socket that has left it',

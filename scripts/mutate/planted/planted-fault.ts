@@ -12,9 +12,14 @@ export interface PlantedFault {
   replace: string;
   /** The rule of the checker that finds it. */
   rule: string;
+  /** Another one that may find it first. */
+  or?: string;
   /** Options of a run that finds it, other than the default ones. */
   options?: string[];
 }
+
+/** The rules that find a fault: one of them is enough. */
+export const rulesOf = ({ rule, or }: PlantedFault): string[] => (or === undefined ? [rule] : [rule, or]);
 
 /**
  * @param build folder of the compiled service

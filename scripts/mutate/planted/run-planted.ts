@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { Verdict } from '../../prove/check/judge.js';
 import { createSandbox } from '../sandbox.js';
 import { plantedFaults } from './index.js';
-import { type PlantedFault, textWith } from './planted-fault.js';
+import { type PlantedFault, rulesOf, textWith } from './planted-fault.js';
 
 /** What a run of `npm run prove` made of a fault. */
 export interface PlantedOutcome {
@@ -32,7 +32,11 @@ export interface PlantedOptions {
 async function prove(root: string, args: string[]): Promise<Verdict> {
   const program = join(root, 'dist', 'scripts', 'prove.js');
   const child = spawn(process.execPath, [program, '--json', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  // Otherwise it would go on without its reader.
+  const end = () => child.kill();
+  process.on('exit', end);
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  process.off('exit', end);
   if (stdout === '') throw new Error(`prove ${args.join(' ')}: ${stderr}`);
   return JSON.parse(stdout) as Verdict;
 }
@@ -56,15 +60,17 @@ async function tryFault(root: string, build: string, name: string): Promise<Plan
   }
   const first = await prove(root, [...args, '--fail-fast']);
   // Another rule may have been broken first, or the run may have come to its end.
-  const isEnd = fault.rule in first.broken || first.outcome !== 'broken';
+  const isNamed = ({ broken }: Verdict) => rulesOf(fault).some((rule) => rule in broken);
+  const isEnd = isNamed(first) || first.outcome !== 'broken';
   const verdict = isEnd ? first : await prove(root, args);
-  const isFound = fault.rule in verdict.broken;
+  const isFound = isNamed(verdict);
   return { name, fault, isFound, text: verdict.outcome === 'broken' ? told(verdict) : verdict.outcome };
 }
 
 /** Plants one fault after the other in a copy of the build, and lets `npm run prove` look for it. */
 export async function runPlanted({ root, names, jobs, done }: PlantedOptions): Promise<void> {
   const queue = [...names];
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
   async function work(job: number): Promise<void> {
     const sandbox = createSandbox(root, `planted-${job}`);

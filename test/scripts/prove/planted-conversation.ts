@@ -50,7 +50,7 @@ export class Conversation {
   readonly #community: Community;
   readonly #servers: [http: Served, gateway: Served];
   readonly #restart: () => Promise<void>;
-  readonly #members: [Account, Account];
+  readonly #members: Account[];
   readonly #streams: StreamDoor[];
   readonly #sockets: SocketDoor[] = [];
   #messages = 0;
@@ -67,9 +67,10 @@ export class Conversation {
     this.#community = community;
     this.#servers = servers;
     this.#restart = restart;
-    this.#members = [author, asker];
+    const others = community.members.filter((one) => one !== author && one !== asker);
+    this.#members = [author, asker, ...others];
     const at = () => servers[0];
-    this.#streams = this.#members.map(
+    this.#streams = [author, asker].map(
       (account, i) => new StreamDoor(history, account, `m${i + 1}.s`, at, (limit) => limit - 1),
     );
   }
@@ -125,15 +126,33 @@ export class Conversation {
     await Promise.all(this.#streams.map((stream) => stream.close()));
   }
 
-  /** The REST calls of the first or second member. */
-  rest(who: 0 | 1): RestDoor {
-    return new RestDoor(this.#history, this.#members[who], `m${who + 1}.r`, () => this.#servers[0]);
+  /** The REST calls of the first or second member, or of the third, who is not in the room. */
+  rest(who: 0 | 1 | 2): RestDoor {
+    const account = this.#members[who] as Account;
+    return new RestDoor(this.#history, account, `m${who + 1}.r`, () => this.#servers[0]);
+  }
+
+  /** The first socket of the first or second member. */
+  socket(who: 0 | 1): SocketDoor {
+    return this.#sockets[who] as SocketDoor;
+  }
+
+  /** An article, and who of the first two has not written it. */
+  get article(): { article: number; reader: 0 | 1 } {
+    const [{ article, author }] = this.#community.articles as [Community['articles'][0]];
+    return { article, reader: author === this.#members[0] ? 1 : 0 };
   }
 
   /** Enters the room with another socket. */
   async enter(who: 0 | 1, suffix: string): Promise<void> {
     const client = `m${who + 1}.${suffix}`;
-    const door = await SocketDoor.open(this.#history, this.#members[who], client, this.#servers[1], events);
+    const door = await SocketDoor.open(
+      this.#history,
+      this.#members[who] as Account,
+      client,
+      this.#servers[1],
+      events,
+    );
     if (!door) throw new Error(`${client} was not connected`);
     this.#sockets.push(door);
     await door.join(this.room, 0, () => {});
@@ -141,14 +160,14 @@ export class Conversation {
 
   /** The second member leaves the room. */
   async leave(): Promise<void> {
-    await this.#sockets[1]?.leave(this.room);
+    await this.socket(1).leave(this.room);
   }
 
   /** The first member sends a message. @returns its text */
   async say(): Promise<string> {
     this.#messages += 1;
     const text = `message ${this.#messages}`;
-    await this.#sockets[0]?.send({ room: this.room, key: text.replace(' ', '-'), content: text });
+    await this.socket(0).send({ room: this.room, key: text.replace(' ', '-'), content: text });
     return text;
   }
 
@@ -159,16 +178,21 @@ export class Conversation {
       (line) =>
         line.e === 'delivery' &&
         line.door === 'stream' &&
-        line.member === this.#members[1].no &&
+        line.member === this.#members[1]?.no &&
         line.notification.content === text,
     );
   }
 
-  /** Another member than its author comments on an article. */
-  async comment(): Promise<void> {
-    const [{ article, author }] = this.#community.articles as [Community['articles'][0]];
-    const who = author === this.#members[0] ? 1 : 0;
-    await this.rest(who).comment(article, 'a comment');
+  /**
+   * Another member than its author comments on an article.
+   * @param parent number of the comment that it answers
+   * @returns its number
+   */
+  async comment(text = 'a comment', parent?: number): Promise<number> {
+    const { article, reader } = this.article;
+    await this.rest(reader).comment(article, text, parent);
+    const { ok } = await this.rest(reader).comments(article);
+    return ok?.comments.find(({ content }) => content === text)?.id ?? 0;
   }
 
   /** The service is stopped and started again. */

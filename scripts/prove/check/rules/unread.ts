@@ -14,11 +14,15 @@ interface Reading {
   final?: number;
 }
 
-/** What an operation that reads, or lists rooms, saw when it began: numbers by room. */
+/** What an operation that reads, or lists rooms, saw when it began: numbers by room. `acked`: of a read position, up to there. */
 type Before = Map<number, { acked: number; sure: number }>;
 
 const countOf = (counts: Map<number, number>, room: RoomRecord, member: number) =>
   counts.get(otherOf(room, member)) ?? 0;
+
+/** Messages of the other party that are known to be stored, up to a number. */
+const storedUpTo = (room: RoomRecord, member: number, seq: number): number =>
+  room.bySeq.slice(0, seq + 1).filter((message) => message?.sender === otherOf(room, member)).length;
 
 class Readings {
   readonly #run: Run;
@@ -156,7 +160,10 @@ export const unread: Rule = {
         } else if (asked.f === 'rooms') {
           begin(asked.op, asked.member, roomsOf.get(asked.member) ?? []);
         } else if (READS.has(asked.f) && 'room' in asked) {
-          begin(asked.op, asked.member, [run.messages.room(asked.room)]);
+          const room = run.messages.room(asked.room);
+          begin(asked.op, asked.member, [room]);
+          const before = begun.get(asked.op)?.get(asked.room);
+          if (before && asked.f === 'read') before.acked = storedUpTo(room, asked.member, asked.seq);
           readings.mayRead(asked.room, asked.member);
         }
       },
@@ -171,11 +178,11 @@ export const unread: Rule = {
           const reading = readings.of(asked.room, asked.member);
           const room = run.messages.room(asked.room);
           // Nothing is under way any more: what was attempted is stored, and read, or never will be.
-          const all = run.phase === 'final' ? countOf(room.attempted, room, asked.member) : 0;
-          // A read position covers only a part; a join that a leave meets, perhaps nothing.
+          const isAll = run.phase === 'final' && asked.f !== 'read';
+          const all = isAll ? countOf(room.attempted, room, asked.member) : 0;
+          // A join that a leave meets, perhaps reads nothing.
           const isIn = asked.f !== 'join' || run.views.of(asked.room, asked.client)?.state === 'in';
-          if (asked.f !== 'read' && isIn)
-            reading.sure = Math.max(reading.sure, all, before.get(asked.room)?.acked ?? 0);
+          if (isIn) reading.sure = Math.max(reading.sure, all, before.get(asked.room)?.acked ?? 0);
         }
       },
       unanswered(_, asked) {
