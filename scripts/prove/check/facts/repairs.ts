@@ -21,7 +21,6 @@ export type Repair = (typeof METRICS)[number][0];
 export const LOSSES: readonly Repair[] = [
   'messages pushed in vain',
   'read positions pushed in vain',
-  'presence pushed in vain',
   'rooms pushed in vain',
   'notifications pushed in vain',
   'presence that expired',
