@@ -28,7 +28,6 @@ const CONVERSATIONS: Record<string, Talk>[] = [
       await conversation.say();
       await conversation.rest(1).messages(conversation.room, 40);
     },
-    'wrong-mine': (conversation) => conversation.rest(1).messages(conversation.room, 40),
     'notify-twice': (conversation) => conversation.comment(),
     'skip-stream-event': async (conversation) => {
       await conversation.leave();
@@ -40,6 +39,7 @@ const CONVERSATIONS: Record<string, Talk>[] = [
   {
     'drop-push': sayMany,
     'seq-hole': sayMany,
+    'wrong-mine': (conversation) => conversation.rest(1).messages(conversation.room, 40),
     'typing-without-end': async (conversation) => conversation.socket(1).typing(conversation.room, false),
     'keep-presence': async (conversation) => {
       await conversation.leave();
