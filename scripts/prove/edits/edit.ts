@@ -1,4 +1,5 @@
 import type { HistoryLine } from '../history.js';
+import { settledEvents } from './settled.js';
 
 /** Random integers from 0 to below a limit. */
 export type Below = (limit: number) => number;
@@ -18,6 +19,8 @@ export interface Source {
   /** Indexes of answers and of events, by operation and by event. */
   answers: Map<string, number[]>;
   events: Map<string, number[]>;
+  /** Indexes of events of a room to who is in it, and does not join or leave. */
+  settled: Set<number>;
 }
 
 export type Answer = Extract<HistoryLine, { e: 'ok' }>;
@@ -26,7 +29,7 @@ export type Event = Extract<HistoryLine, { e: 'delivery' }>;
 export const pick = <T>(list: readonly T[], below: Below): T | undefined => list[below(list.length)];
 
 export function sourceOf(lines: readonly HistoryLine[]): Source {
-  const source: Source = { lines, answers: new Map(), events: new Map() };
+  const source: Source = { lines, answers: new Map(), events: new Map(), settled: settledEvents(lines) };
   const add = (map: Map<string, number[]>, key: string, i: number) => {
     const known = map.get(key);
     if (known) known.push(i);

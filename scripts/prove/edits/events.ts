@@ -67,6 +67,9 @@ function lastsToTheEnd({ lines }: Source, index: number): boolean {
 /** Events that carry a state: they may be old, repeated or left out, as long as the last one is right. */
 const STATES = new Set(['message:read', 'presence', 'room']);
 
+/** Events that who has joined a room can rely on. */
+const OF_ROOMS = new Set(['message', ...STATES]);
+
 /** Whether an event is the last word on a state that its client shows until everything is read at the end. */
 const isLastWord = (source: Source, index: number): boolean =>
   nextAlike(source, index) < 0 && lastsToTheEnd(source, index);
@@ -90,6 +93,7 @@ function shows(line: Answer | Event, id: number | undefined): boolean {
 /** Whether something else in the history tells what an event must say. */
 export function isKnown(source: Source, index: number): boolean {
   const event = source.lines[index] as Event;
+  if (OF_ROOMS.has(event.event) && !source.settled.has(index)) return false;
   if (STATES.has(event.event)) return isLastWord(source, index);
   return event.event !== 'notification' || isShownElsewhere(source, index);
 }
@@ -127,7 +131,7 @@ export function dropEvent(source: Source, indexes: number[], below: Below): Edit
 export function repeatEvent(source: Source, indexes: number[], below: Below): Edit | undefined {
   const index = pick(indexes, below) as number;
   const event = source.lines[index] as Event;
-  if (STATES.has(event.event)) return undefined;
+  if (STATES.has(event.event) || !isKnown(source, index)) return undefined;
   const lines = source.lines.toSpliced(index, 0, event);
   return {
     what: `${nameOf(event)} is sent twice: ${JSON.stringify(writtenIn(event))}`,
@@ -158,8 +162,8 @@ export function swapEvents(source: Source, indexes: number[], below: Below): Edi
   const event = source.lines[index] as Event;
   const next = nextAlike(source, index);
   const other = source.lines[next] as Event | undefined;
-  if (!other || isSame(event, other) || isUnordered(event)) return undefined;
-  if (STATES.has(event.event) && !isLastWord(source, next)) return undefined;
+  if (!other || isSame(event, other) || isUnordered(event) || !isKnown(source, next)) return undefined;
+  if (OF_ROOMS.has(event.event) && !source.settled.has(index)) return undefined;
   const changes = new Map([
     [index, withWritten(event, other)],
     [next, withWritten(other, event)],

@@ -66,7 +66,27 @@ function underWay(lines: readonly HistoryLine[], index: number): number {
 /** Time for which an event may have been under way, ms. */
 const EVENT_MS = 1_000;
 
-/** Another value of the kind that has its place. */
+/** Times, ms; an hour is a mistake in every one of them, ms are not. */
+const TIMES = new Set(['at', 'latestAt', 'since', 'expiresAt']);
+const HOUR_MS = 3_600_000;
+
+/** Another number for one that is no id; undefined for an id. */
+function otherNumber(
+  source: Source,
+  index: number,
+  name: string,
+  value: number,
+  isLess: boolean,
+): number | undefined {
+  if (name === 'readCount') return 1 - value;
+  if (NUMBERS.has(name)) return isLess ? value - 1 : value + 1;
+  if (TIMES.has(name)) return isLess ? value - HOUR_MS : value + HOUR_MS;
+  if (!COUNTS.has(name)) return undefined;
+  const by = 1 + underWay(source.lines, index);
+  return isLess && value >= by ? value - by : value + by;
+}
+
+/** Another value of the kind that has its place. @param others values of this place in other lines */
 function otherValue(
   source: Source,
   index: number,
@@ -76,12 +96,9 @@ function otherValue(
 ): unknown {
   const name = path.findLast((step) => typeof step === 'string') as string;
   if (typeof value === 'boolean') return !value;
-  if (typeof value === 'number' && COUNTS.has(name)) {
-    const by = 1 + underWay(source.lines, index);
-    return below(2) === 0 && value >= by ? value - by : value + by;
-  }
-  if (typeof value === 'number' && NUMBERS.has(name)) return below(2) === 0 ? value - 1 : value + 1;
-  if (name === 'readCount') return 1 - (value as number);
+  const number =
+    typeof value === 'number' ? otherNumber(source, index, name, value, below(2) === 0) : undefined;
+  if (number !== undefined) return number;
   const known = [...new Set(others)].filter((other) => other !== value && typeof other === typeof value);
   if (known.length > 0) return pick(known, below);
   return typeof value === 'number' ? value + 1 : `${value}x`;

@@ -25,6 +25,8 @@ function checkJoin(asked: Asked<'join'>, ok: Answered<'join'>, floor: Floor, rep
   }
   if (!ok.more && next <= ok.seq)
     report(`${where} after ${after}, ends before number ${next}, and the newest is ${ok.seq}`);
+  if (ok.more && next > ok.seq)
+    report(`${where} after ${after}, says that more follow, and the newest is ${ok.seq}`);
 }
 
 /**
