@@ -2,7 +2,7 @@ import { AppError } from '../../domain/kernel/errors.js';
 import type { RoomHead, RoomMark, RoomView } from '../../domain/kernel/live.js';
 import { memberRoom } from '../../domain/kernel/socket-rooms.js';
 import type { Logger } from '../../domain/platform/observe/logger.js';
-import { lostPushes } from '../../domain/platform/observe/lost-pushes.js';
+import { lostPushes, SUBSCRIBED_MS } from '../../domain/platform/observe/lost-pushes.js';
 
 export interface RoomViewsDeps {
   /** A room as a participant sees it, from the database. */
@@ -30,6 +30,8 @@ interface Held {
 
 /** What is known of a room's state at a member's sockets. */
 interface Sent {
+  /** Since when something is known, by performance.now(). */
+  since: number;
   /** Undefined while unknown. */
   mark: RoomMark | undefined;
   /** False while `mark` is only what the member's own list should show. */
@@ -111,10 +113,12 @@ export class RoomViews {
   offer(memberNo: number, view: RoomView, mark: RoomMark, deliver: (view: RoomView) => void): void {
     const { isConnected, shared } = this.#deps;
     if (!isConnected(memberNo)) return;
-    lostPushes.came('room', memberRoom(memberNo), view.chatNo, mark.seq + mark.read);
+    lostPushes.came('room', memberRoom(memberNo), view.chatNo, { ...mark });
     const sent = this.#sent(memberNo, view.chatNo);
     const last = sent.mark;
     if (!isNew(mark, sent)) return;
+    // What is being read may be what has come.
+    sent.isLacking = false;
     if (sent.isReading || (last ? mark.seq < last.seq : shared)) {
       void this.#refresh(memberNo, view.chatNo, sent);
       return;
@@ -159,7 +163,7 @@ export class RoomViews {
         if (!sent?.mark && !evenUnknown) return;
         // Where pushes may have been lost, the member's list may be older than when somebody entered the room.
         const isBehind = isAhead({ seq, read: others }, sent?.mark);
-        if (sent?.mark && isBehind) sent.isLacking = true;
+        if (sent?.mark && isBehind && performance.now() - sent.since > SUBSCRIBED_MS) sent.isLacking = true;
         if (isBehind || (evenUnknown && !sent?.isDelivered)) {
           await this.#refresh(memberNo, chatNo, this.#sent(memberNo, chatNo));
         }
@@ -171,6 +175,7 @@ export class RoomViews {
     const rooms = this.#members.get(memberNo) ?? new Map<number, Sent>();
     this.#members.set(memberNo, rooms);
     const sent = rooms.get(chatNo) ?? {
+      since: performance.now(),
       mark: undefined,
       isDelivered: false,
       isLacking: false,
@@ -233,7 +238,7 @@ export class RoomViews {
       const { view, mark } = await this.#deps.read(chatNo, memberNo);
       if (this.#isForgotten(memberNo, chatNo, sent)) return;
       if (isNew(mark, sent)) {
-        if (sent.isLacking) lostPushes.mended('room', memberRoom(memberNo), chatNo, mark.seq + mark.read);
+        if (sent.isLacking) lostPushes.mended('room', memberRoom(memberNo), chatNo, { ...mark });
         sent.isLacking = false;
         sent.mark = mark;
         sent.isDelivered = true;

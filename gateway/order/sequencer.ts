@@ -2,7 +2,7 @@
 import type { MessagePayload, ReadPosition, RoomHead } from '../../domain/kernel/live.js';
 import { chatRoom } from '../../domain/kernel/socket-rooms.js';
 import { SerialQueue } from '../../domain/platform/async/serial-queue.js';
-import { lostPushes } from '../../domain/platform/observe/lost-pushes.js';
+import { lostPushes, SUBSCRIBED_MS } from '../../domain/platform/observe/lost-pushes.js';
 import { metrics } from '../../domain/platform/observe/metrics.js';
 import { HeldPushes } from './held-pushes.js';
 import { PushedReads } from './pushed-reads.js';
@@ -27,6 +27,8 @@ class Room {
   readonly #rooms: Map<number, Room>;
   /** Number of the last message delivered; -1 while nobody is in. */
   #last = -1;
+  /** Since when somebody is in, by performance.now(). */
+  #followedSince = 0;
   readonly #held = new HeldPushes();
   /** Highest number that is said to be stored and was not delivered here; reset when a read begins. */
   #knownUpTo = 0;
@@ -55,13 +57,20 @@ class Room {
     return this.#last >= 0;
   }
 
+  get #isSubscribed(): boolean {
+    return performance.now() - this.#followedSince > SUBSCRIBED_MS;
+  }
+
   enter<T extends Entering>(socketId: string, task: () => Promise<T>): Promise<T> {
     return this.#hold(async () => {
       const known = this.#deps.entering(this.#chatNo)?.reads ?? [];
       const entered = await task();
       // Sockets that were in the room before are sent what only the new one has read.
       if (this.isFollowed) await this.#readUpTo(entered.seq, this.#knownUpTo, socketId);
-      else this.#reads = new Map(known.map(({ memberNo, seq }) => [memberNo, Math.min(seq, entered.seq)]));
+      else {
+        this.#followedSince = performance.now();
+        this.#reads = new Map(known.map(({ memberNo, seq }) => [memberNo, Math.min(seq, entered.seq)]));
+      }
       if (entered.otherRead && entered.seq >= 0) this.#alignRead(entered.otherRead, entered.seq);
       this.#last = Math.max(this.#last, entered.seq);
       return entered;
@@ -151,10 +160,12 @@ class Room {
     if (this.#holders > 0) this.#knownUpTo = Math.max(this.#knownUpTo, seq);
     else if (seq > this.#last) this.#fillGap();
     for (const read of reads) {
+      // One that waits may be told after its push has come.
+      const isTold = this.#holders === 0 && read.seq <= this.#last;
       this.offerRead(read, () => {
         this.#deps.emitRead(this.#chatNo, read);
-        if (this.#pushed.lacks(read))
-          lostPushes.mended('read', chatRoom(this.#chatNo), read.memberNo, read.seq);
+        if (isTold && this.#isSubscribed && this.#pushed.lacks(read))
+          lostPushes.mended('read', chatRoom(this.#chatNo), read.memberNo, { seq: read.seq });
       });
     }
   }
@@ -226,6 +237,12 @@ class Room {
     this.#held.drop();
   }
 
+  /** A message is read whose push has not come. */
+  #noteGap(seq: number): void {
+    this.#deps.filled(this.#chatNo);
+    if (this.#isSubscribed) lostPushes.mended('message', chatRoom(this.#chatNo), seq);
+  }
+
   /**
    * Reads and delivers the messages after the last one, up to a number. The room is held.
    * @param knownUpTo messages up to this number were announced: reading them is not counted as a lost push
@@ -237,10 +254,7 @@ class Room {
       for (const payload of payloads) {
         if (payload.seq > upTo) break;
         const isKnown = payload.seq <= Math.max(knownUpTo, this.#knownUpTo);
-        if (!isKnown && !this.#held.holdsMessage(payload.seq)) {
-          this.#deps.filled(this.#chatNo);
-          lostPushes.mended('message', chatRoom(this.#chatNo), payload.seq, payload.seq);
-        }
+        if (!isKnown && !this.#held.holdsMessage(payload.seq)) this.#noteGap(payload.seq);
         this.#deps.noteMessage(payload);
         this.#advance(payload, () => this.#deps.emit(payload, exceptSocket));
       }
@@ -290,7 +304,7 @@ export class Sequencer {
 
   /** A read position has arrived. */
   offerRead(chatNo: number, position: ReadPosition, deliver: () => void): void {
-    lostPushes.came('read', chatRoom(chatNo), position.memberNo, position.seq);
+    lostPushes.came('read', chatRoom(chatNo), position.memberNo, { seq: position.seq });
     this.#rooms.get(chatNo)?.offerRead(position, deliver);
   }
 

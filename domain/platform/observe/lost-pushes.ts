@@ -2,14 +2,26 @@ import { metrics } from './metrics.js';
 
 /** Interval of looks, ms, and after how many a push that has not come is lost. A process that stalls looks less often. */
 const LOOK_EVERY_MS = 1_000;
-const LOOKS = 5;
+const LOOKS = 10;
+
+/**
+ * Time, ms, since somebody here is there to be pushed to, after which what is found missing was pushed to them. Before that, it
+ * may have been pushed while this process was subscribing.
+ */
+export const SUBSCRIBED_MS = 10_000;
 
 /** What was pushed: a message, a read position or presence to a room, a room's state or a notification to a member. */
 export type PushKind = 'message' | 'read' | 'presence' | 'room' | 'notification';
 
+type Numbers = Record<string, number>;
+
+/** Of what is pushed once, or in any order: the next push holds it. */
+const ANY: Numbers = { pushes: 1 };
+
 interface Waiting {
   kind: PushKind;
-  version: number;
+  /** The numbers that have not come. */
+  numbers: [name: string, least: number][];
   looks: number;
 }
 
@@ -26,20 +38,23 @@ class LostPushes {
    * Something was given to clients without its push.
    * @param to where the push is to come, such as `room 7` or `member 3`
    * @param of what it is of, such as a message's number
-   * @param version a push of this or a higher one holds it
+   * @param numbers by name: pushes of these or higher ones hold it, one push of one number and one of the other, too
    */
-  mended(kind: PushKind, to: string, of: number, version = 0): void {
+  mended(kind: PushKind, to: string, of: number, numbers: Numbers = ANY): void {
     const waiting = this.#waiting.get(to) ?? new Map<string, Waiting>();
-    this.#waiting.set(to, waiting.set(`${kind} ${of}`, { kind, version, looks: 0 }));
+    this.#waiting.set(to, waiting.set(`${kind} ${of}`, { kind, numbers: Object.entries(numbers), looks: 0 }));
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }
 
   /** A push has come. */
-  came(kind: PushKind, to: string, of: number, version = 0): void {
+  came(kind: PushKind, to: string, of: number, numbers: Numbers = ANY): void {
     if (this.#waiting.size === 0) return;
     const key = `${kind} ${of}`;
     const waiting = this.#waiting.get(to);
-    if ((waiting?.get(key)?.version ?? Number.POSITIVE_INFINITY) <= version) waiting?.delete(key);
+    const one = waiting?.get(key);
+    if (!one) return;
+    one.numbers = one.numbers.filter(([name, least]) => (numbers[name] ?? least - 1) < least);
+    if (one.numbers.length === 0) waiting?.delete(key);
   }
 
   /** Nobody is there any more to whom it could come. */
