@@ -62,6 +62,7 @@ export class SocketLive implements Live {
   /** Starts to deliver to this process's sockets; until then a push reaches other processes only. */
   serve(local: LocalSockets): void {
     this.#local = local;
+    lostPushes.count(this.#bus?.isSigned ?? true);
     if (!this.#bus) return;
     const { isSigned } = this.#bus;
     interceptBroadcasts((room, data) => this.#deliver(room, data as Push));

@@ -1,6 +1,8 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { Adapter } from 'socket.io-adapter';
 import type { SocketBus } from '../../domain/platform/cluster/socket-adapter.js';
+import { lostPushes } from '../../domain/platform/observe/lost-pushes.js';
 import type { GatewayServer } from '../../gateway/connection/socket.js';
 import { SocketLive } from '../../gateway/socket-live.js';
 import { message, notification, presence, read, typing, view } from './examples.js';
@@ -84,6 +86,7 @@ describe('a gateway’s live port', () => {
   });
   afterEach(() => {
     Adapter.prototype.broadcast = original;
+    lostPushes.count(true);
   });
 
   /** The calls that an event causes before it is delivered. */
@@ -124,6 +127,19 @@ describe('a gateway’s live port', () => {
       expect(log).to.deep.equal([...calls, ['delivered', room, event, payload]]);
     });
   }
+
+  it('has lost pushes counted where they are shown', () => {
+    for (const [shared, isSigned, counts] of [
+      [true, true, true],
+      [true, false, false],
+      [false, true, true],
+    ] as const) {
+      const told = mock.method(lostPushes, 'count', () => {});
+      serve(shared, isSigned);
+      expect(told.mock.calls.map(({ arguments: given }) => given)).to.deep.equal([[counts]]);
+      told.mock.restore();
+    }
+  });
 
   /** What an unsigned push causes: of the push itself only `typing` is shown. */
   const hints: [room: string, data: unknown[], expected: unknown[]][] = [

@@ -33,6 +33,12 @@ class LostPushes {
   /** By where the push is to come, then by what it is of. */
   readonly #waiting = new Map<string, Map<string, Waiting>>();
   #timer: NodeJS.Timeout | undefined;
+  #counts = true;
+
+  /** @param counts false where clients are shown what is stored, never what a push says: then nothing tells which push was lost */
+  count(counts: boolean): void {
+    this.#counts = counts;
+  }
 
   /**
    * Something was given to clients without its push.
@@ -41,6 +47,7 @@ class LostPushes {
    * @param numbers by name: pushes of these or higher ones hold it, one push of one number and one of the other, too
    */
   mended(kind: PushKind, to: string, of: number, numbers: Numbers = ANY): void {
+    if (!this.#counts) return;
     const waiting = this.#waiting.get(to) ?? new Map<string, Waiting>();
     this.#waiting.set(to, waiting.set(`${kind} ${of}`, { kind, numbers: Object.entries(numbers), looks: 0 }));
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();

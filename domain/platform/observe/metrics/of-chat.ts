@@ -48,7 +48,7 @@ export const chatMetrics = {
   }),
   lostPushes: new Counter({
     name: 'adoption_lost_pushes_total',
-    help: 'Pushes that did not come, by what clients were given from the database or Redis instead: `message`, `read` (a read position), `presence` and `room` (the state of a room), `notification` (announcements left out); each 10 s after that at the earliest, as the push may have been slow, and not where this process was subscribing when it was pushed. 0 while nothing fails, apart from a few of `presence`; a steady rate means that Redis loses messages',
+    help: 'Pushes that did not come, by what clients were given from the database or Redis instead: `message`, `read` (a read position), `presence` and `room` (the state of a room), `notification` (announcements left out); each 10 s after that at the earliest, as the push may have been slow, and not where this process was subscribing when it was pushed. 0 while nothing fails, apart from a few of `presence`, and without `REDIS_SIGNING_KEY`, where what a push says is read from the database in any case; a steady rate means that Redis loses messages',
     labelNames: ['what'],
   }),
   presenceExpired: new Counter({
