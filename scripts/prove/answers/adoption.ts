@@ -21,14 +21,13 @@ export const adoptionOperations = {
     rest: () => [],
   }),
 
-  /** Who the token's member is. */
+  /** Who the token's member is; the tokens of a run grant no role. */
   me: operation({
     asked: {},
-    answered: { role: text },
-    read(answer) {
-      const [{ role }, rest] = take(answer, { role: 'text' });
-      return { kept: { role }, rest: [rest] };
-    },
-    rest: ({ world, member }) => [{ memberNo: member, nickname: world.member(member)?.nickname }],
+    answered: {},
+    read: (answer) => ({ kept: {}, rest: [answer] }),
+    rest: ({ world, member }) => [
+      { memberNo: member, nickname: world.member(member)?.nickname, role: 'USER' },
+    ],
   }),
 };

@@ -6,15 +6,12 @@ export const connectionOperations = {
   /** Opens a socket. `transport`: absent: WebSocket; `upgraded`: it begins by long-polling. */
   connect: unanswered({ transport: z.enum(['polling', 'upgraded']).optional() }),
 
-  /** Sends the token again. */
+  /** Sends the token again, which ends at `expiresAt`, epoch ms. */
   refresh: operation({
-    asked: {},
-    answered: { expiresAt: no },
-    read(answer) {
-      const [{ expiresAt }, rest] = take(answer, { expiresAt: 'int' });
-      return { kept: { expiresAt }, rest: [rest] };
-    },
-    rest: () => [{ status: 200 }],
+    asked: { expiresAt: no },
+    answered: {},
+    read: (answer) => ({ kept: {}, rest: [answer] }),
+    rest: ({ expiresAt }) => [{ status: 200, expiresAt }],
   }),
 };
 

@@ -67,7 +67,7 @@ function underWay(lines: readonly HistoryLine[], index: number): number {
 const EVENT_MS = 1_000;
 
 /** Times, ms; an hour is a mistake in every one of them, ms are not. */
-const TIMES = new Set(['at', 'latestAt', 'since', 'expiresAt']);
+const TIMES = new Set(['at', 'latestAt', 'since']);
 const HOUR_MS = 3_600_000;
 
 /** Another number for one that is no id; undefined for an id. */

@@ -71,18 +71,16 @@ export class ModelArticles extends ModelRest {
     return `title ${this.texts}.`;
   }
 
-  /** Publishes an article, and finds it by its title. */
+  /** Publishes an article, and finds it by its title. It is there without an answer, too: pages may repeat for one still to come. */
   publish(client: Client): void {
     const title = this.#newTitle();
     const text = `text of ${title}`;
     this.call(client, 'rest', { f: 'publish', title, text }, () => {
-      const isLost = this.isLost();
-      if (isLost && this.below(2) === 0) return undefined;
       this.articles.push({
         ...{ id: this.articles.length + 1, title, text, author: client.member, thumbnail: 'NONE' },
         ...{ isDeleted: false, views: 0 },
       });
-      return isLost ? undefined : {};
+      return this.isLost() ? undefined : {};
     });
     this.articleList(client, 'recent', 1, 50, title);
   }
@@ -136,6 +134,6 @@ export class ModelArticles extends ModelRest {
   }
 
   me(client: Client): void {
-    this.call(client, 'rest', { f: 'me' }, () => ({ role: 'USER' }));
+    this.call(client, 'rest', { f: 'me' }, () => ({}));
   }
 }

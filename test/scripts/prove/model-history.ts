@@ -91,6 +91,8 @@ class ModelRun extends ModelChat {
     const [room, sender] = [this.service.room(1), this.sockets[0] as Client];
     this.phase = 'begin';
     this.send(sender, 'socket', room, ...this.newText(room));
+    // It is answered before anybody may read it.
+    this.t += 100;
     this.phase = 'traffic';
   }
 

@@ -105,6 +105,8 @@ export class Articles {
     record.seenAt ??= t;
     if (record.id !== undefined) return;
     record.id = seen.article;
+    // An edit needs the number: what is shown first is what was first written.
+    record.versions.ack(textOf(seen), t);
     this.#byId.set(seen.article, record);
   }
 }

@@ -1,6 +1,6 @@
 import type { Fail, Header, Info, SeenComment } from '../../history.js';
 import type { Asked } from '../rule.js';
-import { Tally } from './tally.js';
+import { type Mark, Tally } from './tally.js';
 import { Versions } from './versions.js';
 
 /** A comment or reply that a client has asked for. */
@@ -50,7 +50,10 @@ export class Comments {
   readonly #articleAuthors = new Map<number, number>();
 
   open({ articles }: Header): void {
-    for (const { article, author } of articles) this.#articleAuthors.set(article, author);
+    for (const { article, author } of articles) {
+      this.#articleAuthors.set(article, author);
+      this.ofArticle(article);
+    }
   }
 
   all(): Iterable<SentComment> {
@@ -61,6 +64,11 @@ export class Comments {
     const discussion = this.#discussions.get(article) ?? { kept: new Set(), live: new Tally() };
     this.#discussions.set(article, discussion);
     return discussion;
+  }
+
+  /** The live comments of every article, as they are now. */
+  marks(): Map<number, Mark> {
+    return new Map([...this.#discussions].map(([article, { live }]) => [article, live.mark()]));
   }
 
   byContent(content: string): SentComment | undefined {
@@ -166,6 +174,8 @@ export class Comments {
     const comment = this.#byContent.get(content);
     if (!comment || comment.id !== undefined) return;
     Object.assign(comment, { id, at, seenAt: t });
+    // An edit needs the id: what is shown first is what was first written.
+    comment.versions.ack(content, t);
     this.#byId.set(id, comment);
   }
 }

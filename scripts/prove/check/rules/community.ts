@@ -4,6 +4,10 @@ import type { Mark } from '../facts/tally.js';
 import { type Toggle, Toggles } from '../facts/toggles.js';
 import { type Answered, type Asked, at, type Rule } from '../rule.js';
 
+/** The articles that a list shows, the hot and the weekly one included. */
+const summariesOf = ({ list, hot, weekly }: Answered<'articles'>) =>
+  [...list, hot, weekly].filter((one) => one !== undefined);
+
 type AskedHeart = Asked<'heart'> | Asked<'unheart'>;
 
 const isHeart = (asked: Invoke): asked is AskedHeart => asked.f === 'heart' || asked.f === 'unheart';
@@ -43,7 +47,7 @@ export const hearts: Rule = {
       if (ok.f === 'article' && asked.f === 'article')
         return isLive(asked.article) ? [{ key: `article ${asked.article}`, likes: ok.likes }] : [];
       if (ok.f === 'articles')
-        return ok.list.flatMap(({ article, likes }) =>
+        return summariesOf(ok).flatMap(({ article, likes }) =>
           isLive(article) ? [{ key: `article ${article}`, likes }] : [],
         );
       if (ok.f !== 'comments') return [];
@@ -197,6 +201,8 @@ export const counters: Rule = {
     let isShared = false;
     /** What that and the comments were when a reading began, by its operation. */
     const begun = new Map<number, { views: number; live: Mark }>();
+    /** The comments of each article when a list was asked for, by its operation. */
+    const listing = new Map<number, Map<number, Mark>>();
     /** Live comments by the count and by the list, since the traffic ended. */
     const counted = new Map<number, number>();
     const listed = new Map<number, number>();
@@ -206,6 +212,25 @@ export const counters: Rule = {
       if (count === undefined || length === undefined) return;
       run.coverage.add('commentCountsCompared');
       if (count !== length) report(`article ${article} counts ${count} comments; ${length} are listed`);
+    }
+
+    /** @param mark what the comments were when the reading began, at `askedAt` */
+    function checkComments(article: number, count: number, mark: Mark, askedAt: number): void {
+      const [least, most] = run.comments.ofArticle(article).live.since(mark);
+      if (count >= least && count <= most) return;
+      report(
+        `article ${article}, asked for at ${at(askedAt)}, counts ${count} comments; there are ${least} to ${most}`,
+      );
+    }
+
+    function checkList(asked: Asked<'articles'>, ok: Answered<'articles'>): void {
+      const marks = listing.get(ok.op);
+      listing.delete(ok.op);
+      for (const { article, comments } of summariesOf(ok)) {
+        const mark = marks?.get(article);
+        if (mark && run.articles.byId(article)?.deletionAskedAt === undefined)
+          checkComments(article, comments, mark, asked.t);
+      }
     }
 
     function check(asked: Asked<'article'>, ok: Answered<'article'>): void {
@@ -219,11 +244,7 @@ export const counters: Rule = {
       if (ok.views > tried && !isShared)
         report(`article ${article} shows ${ok.views} views; ${tried} readings were tried`);
       views.set(article, Math.max(ok.views, views.get(article) ?? 0));
-      const [least, most] = run.comments.ofArticle(article).live.since(before.live);
-      if (ok.comments < least || ok.comments > most)
-        report(
-          `article ${article}, asked for at ${at(t)}, counts ${ok.comments} comments; there are ${least} to ${most}`,
-        );
+      checkComments(article, ok.comments, before.live, t);
       if (run.phase !== 'final') return;
       counted.set(article, ok.comments);
       compare(article);
@@ -234,14 +255,19 @@ export const counters: Rule = {
         isShared = options.gateway !== undefined;
       },
       asked(asked) {
+        if (asked.f === 'articles') listing.set(asked.op, run.comments.marks());
         if (asked.f !== 'article') return;
         readings.set(asked.article, (readings.get(asked.article) ?? 0) + 1);
         const live = run.comments.ofArticle(asked.article).live.mark();
         begun.set(asked.op, { views: views.get(asked.article) ?? 0, live });
       },
-      unanswered: (_, { op }) => void begun.delete(op),
+      unanswered(_, { op }) {
+        begun.delete(op);
+        listing.delete(op);
+      },
       answered(ok, asked) {
         if (ok.f === 'article' && asked.f === 'article') check(asked, ok);
+        if (ok.f === 'articles' && asked.f === 'articles') checkList(asked, ok);
         if (ok.f === 'comments' && asked.f === 'comments' && run.phase === 'final') {
           listed.set(asked.article, ok.comments.filter(({ deleted }) => !deleted).length);
           compare(asked.article);

@@ -67,6 +67,10 @@ export const presence: Rule = {
         if (ok.f !== 'join' || asked.f !== 'join') return;
         const gone = goneBefore.get(ok.op) ?? [];
         goneBefore.delete(ok.op);
+        if (new Set(ok.present).size < ok.present.length)
+          report(
+            `the join of room ${asked.room} by ${asked.client} shows a member twice: ${ok.present.join()}`,
+          );
         for (const member of run.messages.room(asked.room).members) {
           check(asked, ok, member, gone.includes(member));
         }

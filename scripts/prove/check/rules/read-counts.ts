@@ -1,5 +1,6 @@
 import type { Invoke } from '../../history.js';
 import { nameOf, otherOf, type SentMessage, type Sighting } from '../facts/messages.js';
+import { wasConnected } from '../facts/views.js';
 import { at, type Rule } from '../rule.js';
 
 /** What one member has read of one room, by the operations that read it. */
@@ -20,10 +21,12 @@ const isRead = (asked: Invoke): asked is AskedRead =>
 
 export const readCounts: Rule = {
   name: 'read-counts',
-  says: 'A message is shown as read once its recipient has read it, and not before they could have',
+  says: 'A message is shown as read once its recipient has read it, from the start if they are in the room, and not before they could have',
   source: 'docs/contract.md, section 4; gateway/PROTOCOL.md, `room:join`, `message:read`',
   watch(run, report) {
     const readings = new Map<string, Reading>();
+    /** First sightings as unread of messages whose recipient seems to be in the room; whether they are, the end tells. */
+    const unread = new Map<SentMessage, { t: number; text: string }>();
     const of = (room: number, member: number): Reading => {
       const key = `${room} ${member}`;
       const never = Number.NEGATIVE_INFINITY;
@@ -80,7 +83,16 @@ export const readCounts: Rule = {
         const { message, seen, by, client, askedAt, room } = sighting;
         if (!message || message.room.no !== room) return;
         const fault = faultOf(sighting, message, otherOf(message.room, message.sender));
-        if (fault) report(`a ${by} by ${client}, asked at ${at(askedAt)}, shows ${nameOf(seen)} ${fault}`);
+        const text = `a ${by} by ${client}, asked at ${at(askedAt)}, shows ${nameOf(seen)}`;
+        if (fault) report(`${text} ${fault}`);
+        else if (seen.readCount === 1 && message.present && !unread.has(message))
+          unread.set(message, { t: run.now, text: `${text} as unread` });
+      },
+      end() {
+        for (const [{ present, ackedAt }, { t, text }] of unread) {
+          if (!present || ackedAt === undefined || !wasConnected(present, ackedAt)) continue;
+          report(`${text}; the recipient’s socket ${present.client} was in the room when it came`, t);
+        }
       },
     };
   },

@@ -10,7 +10,7 @@ import type {
 import { nameOf } from '../facts/messages.js';
 import { describe } from '../facts/notifications.js';
 import type { Run } from '../facts/run.js';
-import type { Rule } from '../rule.js';
+import type { Answered, Rule } from '../rule.js';
 
 /** What the wall clock may change while a run goes on, ms. */
 const SLACK_MS = 2_000;
@@ -115,9 +115,14 @@ export const times: Rule = {
       else if (delivery.event === 'notification') checkNotification(delivery.member, delivery.notification);
     }
 
+    function checkArticles({ list, hot, weekly }: Answered<'articles'>): void {
+      for (const one of [...list, hot, weekly]) if (one) checkOld(`article ${one.article}`, one.at, true);
+    }
+
     function checkAnswer(ok: Ok, asked: Invoke): void {
       if (ok.f === 'rooms') ok.rooms.forEach(checkRoom);
       else if (ok.f === 'comments') ok.comments.forEach(checkComment);
+      else if (ok.f === 'articles') checkArticles(ok);
       else if (ok.f === 'article' && asked.f === 'article') checkOld(`article ${asked.article}`, ok.at, true);
       else if (ok.f === 'notifications')
         for (const seen of ok.notifications) checkNotification(asked.member, seen);
