@@ -16,6 +16,7 @@ export class PresenceInterruptions {
   readonly #redis: RedisConnection;
   readonly #graceMs: number;
   readonly #refresh: () => void;
+  readonly #onEmptied: () => void;
   readonly #stopListening: (() => void)[];
   readonly #losses: LossWatch;
   #graceTimer: NodeJS.Timeout | undefined;
@@ -27,15 +28,18 @@ export class PresenceInterruptions {
   /**
    * @param times.grace time in which other processes, too, have written their members again, ms
    * @param refresh writes this process's members again; called at once, and after the grace
+   * @param onEmptied called before that if Redis has lost everything, removals included
    */
   constructor(
     redis: RedisConnection,
     times: Pick<PresenceTimes, 'grace' | 'lookEvery'>,
     refresh: () => void,
+    onEmptied: () => void,
   ) {
     this.#redis = redis;
     this.#graceMs = times.grace;
     this.#refresh = refresh;
+    this.#onEmptied = onEmptied;
     this.#stopListening = [
       redis.on('up', () => {
         this.#restore();
@@ -113,6 +117,7 @@ export class PresenceInterruptions {
   #onLoss(): void {
     this.#lostAt = performance.now();
     this.#redis.noteLoss();
+    this.#onEmptied();
     this.#restore();
   }
 

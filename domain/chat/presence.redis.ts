@@ -39,6 +39,8 @@ export class RedisPresence implements Presence {
   readonly #unconfirmed = new UnconfirmedMembers();
   /** Removals that Redis has not confirmed: repeated after each refresh. */
   readonly #uncleared: UnclearedMembers;
+  /** Removals that other processes may not have heard of. The oldest first. */
+  readonly #cleared: Uncleared[] = [];
   readonly #calls = new SerialQueue();
   /** Rooms to be refreshed by the next task in the queue, however many messages ask for it. */
   #due = new Set<number>();
@@ -55,7 +57,10 @@ export class RedisPresence implements Presence {
     this.#redis = redis;
     this.#openRooms = openRooms;
     this.#times = times;
-    this.#interruptions = new PresenceInterruptions(redis, times, () => void this.#refresh());
+    const repeatCleared = () => {
+      for (const cleared of this.#cleared) this.#uncleared.add(cleared);
+    };
+    this.#interruptions = new PresenceInterruptions(redis, times, () => void this.#refresh(), repeatCleared);
     this.#store = new PresenceStore(redis, times.lifetime, () => this.#interruptions.tellLoss());
     this.#uncleared = new UnclearedMembers({
       clear: (uncleared) => this.#clearLate(uncleared),
@@ -99,7 +104,10 @@ export class RedisPresence implements Presence {
       return;
     }
     const [gone, others, version] = answer;
-    if (others > 0) this.#tellCleared(chatNo);
+    if (others > 0) {
+      this.#noteCleared({ chatNo, memberNo, at });
+      this.#tellCleared(chatNo);
+    }
     if (wasHere || gone === 1) this.#publish(chatNo, memberNo, false, version);
   }
 
@@ -190,6 +198,13 @@ export class RedisPresence implements Presence {
     // A later change may have been published meanwhile.
     if (this.isHere(chatNo, memberNo) !== present) return;
     this.#publish(chatNo, memberNo, present, this.#delivered.nextVersion());
+  }
+
+  /** Keeps a removal until every process has refreshed its rooms: if Redis loses it before, it is repeated. */
+  #noteCleared(cleared: Uncleared): void {
+    const heardAt = performance.now() - 2 * this.#times.refreshEvery;
+    while ((this.#cleared[0]?.at ?? heardAt) < heardAt) this.#cleared.shift();
+    this.#cleared.push(cleared);
   }
 
   /** Has other processes look who was removed. */

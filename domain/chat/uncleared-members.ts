@@ -3,7 +3,7 @@ import { joinNext } from '../platform/async/shared-runs.js';
 /** Most removals that wait, of 140 bytes each. Beyond that the oldest are dropped: those members stay present until their connections end. */
 const MAX_WAITING = 50_000;
 
-/** A member who left a room everywhere while Redis did not answer. */
+/** A member who left a room everywhere, while Redis did not answer, or shortly before it lost its data. */
 export interface Uncleared {
   chatNo: number;
   memberNo: number;
@@ -32,6 +32,7 @@ export class UnclearedMembers {
 
   add(uncleared: Uncleared): void {
     const key = `${uncleared.chatNo}:${uncleared.memberNo}`;
+    if ((this.#waiting.get(key)?.at ?? Number.NEGATIVE_INFINITY) > uncleared.at) return;
     this.#waiting.delete(key);
     this.#waiting.set(key, uncleared);
     const [oldest] = this.#waiting.keys();

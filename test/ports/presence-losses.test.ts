@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { redisKeys } from '../../domain/kernel/redis-keys.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, sleep } from '../support/eventually.js';
 import { keepsToMemory } from '../support/redis.js';
 import { publishedOf, refreshed, SHORT, TIMES, usePresenceProcesses } from './presence-processes.js';
 
@@ -93,6 +93,20 @@ describe('presence when Redis has lost its data', () => {
     }) as typeof info;
     await eventually(() => expect(publishedOf(one, 4)).deep.equal([[room, 4, false]]));
     expect(evicted).above(2);
+  });
+
+  it('keeps out whom another process had removed before this one heard of it', async () => {
+    const [one, two] = [await start(RARELY), await start(RARELY)];
+    await two.presence.enter(room, 4, 'laptop');
+    await sleep(2 * RARELY.latency);
+    two.frozen = true;
+    await one.presence.clear(room, 4);
+    two.frozen = false;
+    await one.redis.commands.flushall();
+    two.presence.check(room);
+    await eventually(() => expect(two.openRooms.takenOut).deep.equal([[room, 'laptop']]));
+    expect(await one.presence.list(room)).deep.equal([]);
+    expect(publishedOf(two, 4).at(-1)).deep.equal([room, 4, false]);
   });
 
   it('tells no connection that somebody left, and of who arrives and leaves as ever', async () => {
