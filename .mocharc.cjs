@@ -15,7 +15,7 @@ module.exports = {
   // Young objects: with 64 MiB, as in production, 13 test files took 58 s of CPU time rather than 63 (one run each).
   'node-option': ['enable-source-maps', 'max-semi-space-size=64'],
   // Fails a test that hangs, but not one that is slow on a busy machine.
-  timeout: 120_000,
+  timeout: 300_000,
   // Most tests wait for processes and timers rather than compute: more files at a time than cores.
   parallel: true,
   jobs: 5,
