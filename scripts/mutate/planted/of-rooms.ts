@@ -36,7 +36,8 @@ export const ofRooms: Record<string, PlantedFault> = {
     file: 'domain/chat/mark-read.js',
     find: 'changes.touch(state.chatNo, [side]);',
     replace: '',
-    rule: 'room-events-are-fresh',
+    rule: 'reads-are-told',
+    options: ['--faults', 'none'],
   },
   'room-event-here': {
     does: 'sends room events only to the sockets of its own process, not to the member’s other devices',

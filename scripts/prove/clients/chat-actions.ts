@@ -99,15 +99,26 @@ async function read(device: Device): Promise<void> {
   if (last > 0) await app.door.read(chosen.room, last - device.choose(Math.min(last, 5)));
 }
 
-/** Answers in a room that it has not opened, and says that it has read what was there: its own message has the highest number. */
-async function answerUnopened(device: Device): Promise<void> {
+/** A room of the member's list with unread messages that its app has not opened. */
+async function unreadRoom(device: Device): Promise<number | undefined> {
   const { ok } = { ok: undefined, ...(await device.rest.rooms()) };
   const unread = ok?.rooms.filter(({ room, unread }) => unread > 0 && !device.app?.rooms.includes(room));
-  const chosen = device.pick(unread ?? []);
-  const tab = chosen && (await device.openTab());
+  return device.pick(unread ?? [])?.room;
+}
+
+/** Reads a room by REST that it has not opened. */
+async function readUnopened(device: Device): Promise<void> {
+  const room = await unreadRoom(device);
+  if (room !== undefined) await device.rest.messages(room, PAGE);
+}
+
+/** Answers in a room that it has not opened, and says that it has read what was there: its own message has the highest number. */
+async function answerUnopened(device: Device): Promise<void> {
+  const room = await unreadRoom(device);
+  const tab = room !== undefined && (await device.openTab());
   if (!tab) return;
-  const { ok: sent } = await tab.send(device.newMessage(chosen.room));
-  if (sent?.seq !== undefined) await tab.read(chosen.room, sent.seq);
+  const { ok: sent } = await tab.send(device.newMessage(room));
+  if (sent?.seq !== undefined) await tab.read(room, sent.seq);
   tab.close();
 }
 
@@ -223,7 +234,12 @@ export const chatChoices: readonly Choice[] = [
     reaches: ['tabsLeft', 'departuresTold', 'pollingSockets', 'upgradedSockets'],
   },
   { act: read, weights: connected(5), reaches: ['receive.message.read'] },
-  { act: answerUnopened, weights: { socket: 1, rest: 1 }, reaches: ['movedReads', 'send.message.read'] },
+  {
+    act: answerUnopened,
+    weights: { socket: 1, rest: 1 },
+    reaches: ['movedReads', 'send.message.read', 'readsTold'],
+  },
+  { act: readUnopened, weights: connected(3), reaches: ['readsTold'] },
   { act: typing, weights: connected(5), reaches: ['receive.typing', 'send.typing', 'typingTold'] },
   { act: (device) => device.rest.rooms(), weights: all(4), reaches: ['listChatRooms'] },
   { act: page, weights: all(4), reaches: ['listMessages', 'secondPages'] },

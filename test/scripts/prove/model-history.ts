@@ -11,6 +11,9 @@ const DELETING = 2;
 /** Time, ms, after which everything must have arrived, and nobody counts as present who has gone. */
 const QUIET_MS = 60_000;
 
+/** Time, ms, after which nobody counts as present who has left, and some. */
+const GONE_MS = 41_000;
+
 /** Writes the history of clients that use a ModelService at random times. */
 class ModelRun extends ModelChat {
   #step(): void {
@@ -174,6 +177,21 @@ class ModelRun extends ModelChat {
     for (const room of this.service.rooms) this.#talk(room);
     this.#discuss();
     this.#publishAll();
+    this.#readLate(this.service.room(1));
+  }
+
+  /** Who has left the room long ago reads it, and is sent another message. */
+  #readLate(room: ModelRoom): void {
+    const [one, other] = room.members as [number, number];
+    const reader = this.rest[other - 1] as Client;
+    const send = () => this.send(this.sockets[one - 1] as Client, 'socket', room, ...this.newText(room));
+    this.t += GONE_MS;
+    this.#inTurn(
+      send,
+      () => this.list(reader),
+      () => this.page(reader, room),
+      send,
+    );
   }
 
   #readAll(): void {

@@ -37,6 +37,7 @@ const paths = {
   pagesWhileSending: demand('second pages that were read while messages came', 2),
   catchUpsWithMore: demandAt('own', 'catch-ups of more than one answer', 2),
   movedReads: demand('read positions set by a socket, of which the other party was told', 2),
+  readsTold: demand('sockets to be told that their member has read a room with unread messages', 3),
   tabsLeft: demandAt('gateways', 'members whose two tabs left a room by two gateways within seconds', 2),
   replayedStreams: demand('streams that replayed', 3),
   deletedNotificationsGone: demand('deleted notifications that a later list does not hold', 3),

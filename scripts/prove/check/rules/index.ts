@@ -17,6 +17,7 @@ import { readMarks } from './reads.js';
 import { repairs } from './repairs.js';
 import { latest, roomEvents } from './rooms.js';
 import { times } from './times.js';
+import { toldRooms } from './told-rooms.js';
 import { trending } from './trending.js';
 import { typing } from './typing.js';
 import { unread } from './unread.js';
@@ -35,6 +36,7 @@ export const rules: readonly Rule[] = [
   unread,
   latest,
   roomEvents,
+  toldRooms,
   readMarks,
   readCounts,
   presence,

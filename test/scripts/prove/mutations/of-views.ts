@@ -5,6 +5,7 @@ import {
   dropAll,
   events,
   finalJoins,
+  inTraffic,
   type Mutation,
   membersOf,
   neighbours,
@@ -77,6 +78,21 @@ export const viewMutations: Mutation[] = [
     fault: 'sends no room event at all',
     rule: 'room-events-are-fresh',
     apply: (lines) => dropAll(lines, ({ event }) => event === 'room'),
+  },
+  {
+    fault: 'sends no room event after a read',
+    rule: 'reads-are-told',
+    apply(lines) {
+      const { asked } = the(inTraffic(lines, calls(lines, 'messages')).at(-1));
+      dropAll(
+        lines,
+        (one) =>
+          one.event === 'room' &&
+          one.state.room === asked.room &&
+          one.member === asked.member &&
+          one.t > asked.t,
+      );
+    },
   },
   {
     fault: 'takes a read position back',
