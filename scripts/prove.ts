@@ -22,7 +22,7 @@ them: members chat, comment and read through all doors of an installation that t
 faults strike it. It writes a history of everything that was asked, answered and delivered, and judges it.
 Method and what it shows: docs/consistency.md.
 
-  --members N      members (default 40)
+  --members N      members, 4 at least (default 40)
   --seconds N      time of traffic (default 60); it lasts until each fault has struck once
   --faults LIST    none, all (default), or some of kill,stop,freeze,clock,reload,database-stop,
                    database-kill,disk-full,redis-cut,redis-stop,flush,evict,
@@ -46,7 +46,8 @@ Method and what it shows: docs/consistency.md.
 For an installation that runs already, without faults and with members, rooms and articles of the
 command's own, which it names beforehand and removes afterwards:
   --http URL --gateway URL
-  --tokens FILE    access tokens, one a line, at least one of an author of adoption posts (default: members
+  --tokens FILE    access tokens, one a line, of four members at least (with fewer: unknown), one of them the author
+                   of an adoption post, none an administrator (default: members
                    are created in the database of the settings, and the settings' key signs their tokens)
 
 Exit status: 0 every promise was kept ("holds"); 1 one was broken, or the run failed; 2 nothing was broken, but

@@ -1,7 +1,8 @@
+import { InvalidArguments } from '../command/run-command.js';
 import { type Author, runName } from '../run-accounts/accounts.js';
 import { openOwnAccounts } from '../run-accounts/own-accounts.js';
 import { requireReady } from '../run-accounts/require-ready.js';
-import { readTokens } from '../run-accounts/tokens.js';
+import { readCaller, readTokens } from '../run-accounts/tokens.js';
 import { CLIENT, deleteArticles, emptyCommunity, openCommunity } from './community.js';
 import type { ProveOptions } from './options.js';
 import type { Served } from './served.js';
@@ -17,6 +18,13 @@ type Say = (line: string) => void;
 async function useTokens(http: string, path: string, say: Say) {
   const run = runName(CLIENT);
   const members = await readTokens(http, CLIENT, path);
+  for (const { no, token } of members) {
+    const { role } = await readCaller(http, CLIENT, token);
+    if (role === 'ADMIN')
+      throw new InvalidArguments([
+        `--tokens: member ${no} is an administrator, who may change what is of others`,
+      ]);
+  }
   say(`${members.length} members of ${path} open rooms with each other and publish articles titled ${run}`);
   say(
     'rooms and messages cannot be removed over the public interface, and stay; articles are deleted afterwards',

@@ -35,7 +35,8 @@ const build = z.string().superRefine((folder, ctx) => {
 /** Options of `npm run prove`, by their names on the command line. */
 export const optionSchema = z
   .object({
-    members: whole(2, 500).optional(),
+    /** Four: one client of each kind, and a room in which each member is not. */
+    members: whole(4, 500).optional(),
     seconds: whole(1, 86_400).default(60),
     faults: faults.optional(),
     seed: whole(0, 999_999_999).optional(),

@@ -126,7 +126,8 @@ async function runPhases(run: Run, devices: Device[]): Promise<void> {
   if (signal.aborted) return;
   history.write({ e: 'phase', phase: 'final' });
   await readEverything(history, community, servers, away, signal);
-  for (const served of servers) await recordCounts(history, served);
+  // Elsewhere they count what was before the run, too, and only in the process that answers.
+  if (own) for (const served of servers) await recordCounts(history, served);
   history.write({ e: 'phase', phase: 'end' });
 }
 

@@ -22,13 +22,13 @@ export interface Target {
   close(): Promise<string[]>;
 }
 
-/** A token of the installation that a run starts. Valid by clocks up to two hours off. */
+/** A token of the installation that a run starts. Valid by clocks up to two hours off, and for longer than the longest run. */
 export function ownToken(email: string, nickname: string): Promise<string> {
   return new SignJWT({ nickname })
     .setProtectedHeader({ alg: 'HS256' })
     .setSubject(email)
     .setIssuedAt('2h ago')
-    .setExpirationTime('24h')
+    .setExpirationTime('48h')
     .sign(new TextEncoder().encode(SECRET));
 }
 

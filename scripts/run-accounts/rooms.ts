@@ -7,6 +7,8 @@ export interface OpenedRoom {
   /** The post that it is about. */
   saleNo: number;
   saleTitle: string;
+  /** Whether it holds messages already. */
+  isUsed: boolean;
 }
 
 /** Answers where the other member is not the author of the post, or the post is gone. */
@@ -35,11 +37,15 @@ export async function openRoom(
       if (!OTHERS_POST.includes(status)) throw new Error(`POST /chatroom: answered ${status} ${code}`);
       continue;
     }
-    const rooms = await must<{ chatNo: number; createMember: number; saleTitle: string }[]>({
+    const rooms = await must<
+      { chatNo: number; createMember: number; saleTitle: string; latestMessage?: object }[]
+    >({
       ...{ ...call, method: 'GET' as const, path: `/chatroom?saleNo=${saleNo}` },
     });
     const found = rooms.find(({ createMember }) => createMember === author.no);
-    if (found) return { room: found.chatNo, saleNo, saleTitle: author.saleTitle ?? found.saleTitle };
+    if (!found) continue;
+    const { chatNo: room, saleTitle, latestMessage } = found;
+    return { room, saleNo, saleTitle: author.saleTitle ?? saleTitle, isUsed: latestMessage !== undefined };
   }
   return undefined;
 }

@@ -32,7 +32,7 @@ function emailIn(token: string, number: number): string {
 /** The member of a token, as the service knows them. */
 export function readCaller(base: string, client: string, token: string) {
   const call = { base, token, client, method: 'GET', path: '/me' } as const;
-  return must<{ memberNo: number; nickname: string }>(call);
+  return must<{ memberNo: number; nickname: string; role: string }>(call);
 }
 
 /**

@@ -98,8 +98,9 @@ function readRoom(view: unknown, world: World): Kept<RoomState> {
     rest = others;
   }
   const { creator = 0, joiner = 0 } = world.room(chatNo) ?? state.opened ?? {};
-  const areUnknown = [creator, joiner].some((one) => world.member(one)?.picture === undefined);
-  if (areUnknown && typeof rest.participant === 'object')
+  const parties = [creator, joiner].map((one) => world.member(one));
+  if (!parties.every(Boolean)) delete rest.participant;
+  else if (parties.some((one) => one?.picture === undefined) && typeof rest.participant === 'object')
     rest.participant = { ...rest.participant, profile: undefined };
   if (rest.latestMessage === undefined) return { kept: state, rest: [rest] };
   const [{ context, sendAt }, others] = take(rest.latestMessage, { context: 'text', sendAt: 'int' });
@@ -115,10 +116,15 @@ function restOfRoom(world: World, member: number, { room, latest, opened }: Room
   const [mine, other] = [member, member === creator ? joiner : creator].map((one) => world.member(one ?? 0));
   return {
     ...(opened ? {} : { createMember: creator, joinMember: joiner, saleNo, saleTitle }),
-    participant: {
-      username: other?.nickname,
-      profile: mine?.picture === undefined ? undefined : other?.picture,
-    },
+    // A room of others has one whom nobody of the run knows.
+    ...(mine && other
+      ? {
+          participant: {
+            username: other.nickname,
+            profile: mine.picture === undefined ? undefined : other.picture,
+          },
+        }
+      : {}),
     ...(latest === undefined ? {} : { latestMessage: {} }),
   };
 }

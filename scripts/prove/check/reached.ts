@@ -1,7 +1,7 @@
 import { faultKinds, losingKeys } from '../faults/kinds.js';
 import type { Closed, Counts, Delivery, Fault, Header, Invoke, Ok } from '../history.js';
 import { tries } from '../intrusions.js';
-import type { CountedName } from './facts/coverage.js';
+import type { CountedName, Demand } from './facts/coverage.js';
 import { documentedAnswer, documentedEvent } from './facts/documented.js';
 import type { Run } from './facts/run.js';
 import { canHurtRequest, isAtTarget } from './victims.js';
@@ -102,10 +102,15 @@ export class Reached {
 
   /** What clients can still reach by what they do. */
   lacking(): CountedName[] {
-    const { foreign, gateways } = this.#options;
-    const places = foreign === true ? [] : Number(gateways) > 1 ? ['own', 'gateways'] : ['own'];
+    return this.#below('clients');
+  }
+
+  /** What of these demands is not reached, where it is demanded. */
+  #below(...kinds: Demand['by'][]): CountedName[] {
+    const isOwn = !this.#run.isShared;
+    const places = { own: isOwn, gateways: isOwn && Number(this.#options.gateways) > 1 };
     return this.#run.coverage.below(
-      ({ by, where }) => by === 'clients' && (where === undefined || places.includes(where)),
+      ({ by, where }) => kinds.includes(by) && (where === undefined || places[where]),
     );
   }
 
@@ -118,21 +123,18 @@ export class Reached {
     const isAll = asked.includes('all') || faultKinds.every((kind) => asked.includes(kind));
     const isLosing = asked.every((kind) => (losingKeys as string[]).includes(kind));
     const isKilling = isAll || asked.includes('kill');
-    const others = coverage.below(
-      ({ by }) =>
-        by === 'end' ||
-        (by === 'faults' && isAll) ||
-        (by === 'losses' && isLosing) ||
-        (by === 'kill' && isKilling),
-    );
-    const lines = [...this.lacking(), ...others].map((what) => coverage.shortOf(what));
+    const kinds: Demand['by'][] = ['clients', 'end'];
+    if (isAll) kinds.push('faults');
+    if (isLosing) kinds.push('losses');
+    if (isKilling) kinds.push('kill');
+    const lines = this.#below(...kinds).map((what) => coverage.shortOf(what));
     const untried = tries
       .map(({ call, manner }) => `${call}, ${manner}`)
       .filter((one) => !coverage.tried.has(one));
     if (untried.length > 0)
       lines.push(`never tried on what is of others or does not exist: ${untried.join('; ')}`);
-    const kinds = new Set([...faults.keys(), ...asked.filter((kind) => kind !== 'all' && kind !== 'none')]);
-    for (const kind of kinds) {
+    const struck = new Set([...faults.keys(), ...asked.filter((kind) => kind !== 'all' && kind !== 'none')]);
+    for (const kind of struck) {
       if (!faults.get(kind)) lines.push(`the fault ${kind} did not meet any traffic that it could hurt`);
     }
     for (const fault of disturbances.underWay) lines.push(`the fault ${fault} has no end`);

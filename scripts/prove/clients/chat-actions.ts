@@ -217,6 +217,7 @@ export const chatChoices: readonly Choice[] = [
       'send.room',
       'send.notification',
       'send.sse',
+      'absentRecipients',
     ],
   },
   { act: burst, weights: { socket: 3, rest: 2 }, reaches: ['imageMessages'] },

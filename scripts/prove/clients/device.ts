@@ -59,7 +59,7 @@ export class Device {
   /** The member's rooms, with the sale's number. */
   readonly rooms: { room: number; saleNo: number }[];
   readonly articles: number[];
-  /** The one of all rooms that gets more messages than an answer holds, if it is the member's. */
+  /** The room that gets more messages than an answer holds, if it is the member's. */
   readonly longRoom: number | undefined;
   /** Numbers of the articles that it has published, and not deleted. */
   published: number[] = [];
@@ -91,7 +91,9 @@ export class Device {
     this.#below = below;
     this.#history = history;
     this.rooms = community.rooms.filter(({ author, asker }) => author === account || asker === account);
-    const [long] = community.rooms;
+    // One of the first member, who has a socket: only by that it is filled.
+    const [first] = community.members;
+    const long = community.rooms.find(({ author, asker }) => author === first || asker === first);
     this.longRoom = this.rooms.find(({ room }) => room === long?.room)?.room;
     this.#gateways = gateways;
     this.#tabTransports = options.tabTransports ?? [];

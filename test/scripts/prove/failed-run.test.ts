@@ -7,7 +7,7 @@ import { hasRedisServer } from '../../support/redis.js';
 import { spawnScript } from '../script-runs.js';
 import { preload } from './interrupt.js';
 
-const SIZE = ['--members', '2', '--seconds', '1', '--http', '1', '--gateways', '1'];
+const SIZE = ['--members', '4', '--seconds', '1', '--http', '1', '--gateways', '1'];
 
 /** Time, ms, after which a run that should fail counts as one that does not end. */
 const ENDLESS_MS = 90_000;

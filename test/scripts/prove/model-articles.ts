@@ -133,6 +133,15 @@ export class ModelArticles extends ModelRest {
     }));
   }
 
+  /** Writes a comment, answers it, and removes it. */
+  uncommentAnswered(client: Client): void {
+    this.comment(client);
+    const mine = this.service.comments.at(-1);
+    this.comment(client, mine?.id);
+    this.uncomment(client, mine);
+    this.comments(client);
+  }
+
   me(client: Client): void {
     this.call(client, 'rest', { f: 'me' }, () => ({}));
   }

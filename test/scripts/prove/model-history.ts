@@ -141,6 +141,7 @@ class ModelRun extends ModelChat {
     const heart = () => this.heart(third, 'article 1', 'heart');
     const bookmark = () => this.bookmark(third, 'bookmark');
     if (this.service.hearts.has('3 of article 1')) this.#inTurn(() => this.heart(third));
+    this.#inTurn(() => this.uncommentAnswered(third));
     this.#inTurn(
       ...[comment, comment, comment, heart, heart, bookmark, bookmark],
       () => this.comments(third),

@@ -105,8 +105,10 @@ export class ModelRest extends ModelLines {
   }
 
   /** Removes one of the member's own comments, which they have seen. */
-  uncomment(client: Client): void {
-    const mine = this.service.comments.find(({ author, deleted }) => author === client.member && !deleted);
+  uncomment(
+    client: Client,
+    mine = this.service.comments.find(({ author, deleted }) => author === client.member && !deleted),
+  ): void {
     if (!mine) return;
     this.comments(client);
     this.call(client, 'rest', { f: 'uncomment', article: 1, comment: mine.id }, () => {

@@ -158,7 +158,7 @@ describe('npm run prove with an installation of its own', () => {
           `require('node:fs').writeFileSync(${started}, ''); import(${JSON.stringify(main)});`,
         );
       }
-      const size = ['--members', '2', '--seconds', '1', '--http', '1', '--gateways', '1', '--faults', 'none'];
+      const size = ['--members', '4', '--seconds', '1', '--http', '1', '--gateways', '1', '--faults', 'none'];
       const run = await runScript(PROVE, [...size, '--build', folder], {});
       expect(run.status, `${run.stdout}${run.stderr}`).to.be.oneOf([0, 2]);
       expect(readdirSync(folder)).to.include.members(['http started', 'gateway started']);
@@ -188,7 +188,7 @@ describe('npm run prove with an installation of its own', () => {
       [
         [
           '--members',
-          '2',
+          '4',
           '--tokens',
           'x',
           '--http',
@@ -198,7 +198,7 @@ describe('npm run prove with an installation of its own', () => {
         ],
         /^--members: not with --tokens, which says who the members are$/m,
       ],
-      [['--members', '1'], /^--members: must be from 2 to 500$/m],
+      [['--members', '3'], /^--members: must be from 4 to 500$/m],
       [['--check', empty], /^--check: .* is no history of a run: the history is empty$/m],
       [['--check', readme], /^--check: .* is no history of a run: line 1: Unexpected token/m],
       [['--check', 'missing'], /^--check: missing is no history of a run: ENOENT/m],

@@ -120,7 +120,7 @@ describe('npm run prove', () => {
 
     it('keeps a history that cannot be judged, and says where', async () => {
       const { where, settings } = await running();
-      const args = [...where, '--members', '2', '--seconds', '60'];
+      const args = [...where, '--members', '4', '--seconds', '60'];
       const run = await runScript(PROVE, args, { ...settings, NODE_OPTIONS: VIEWS_IN_WORDS });
       expect(run.status, `${run.stdout}${run.stderr}`).to.equal(1);
       expect(run.stderr).to.match(/^line \d+: .*views/m);
@@ -130,7 +130,7 @@ describe('npm run prove', () => {
 
     it('ends with the first broken promise if it is to, and judges what it has written', async () => {
       const { where, settings } = await running();
-      const args = [...where, '--members', '2', '--seconds', '600', '--fail-fast'];
+      const args = [...where, '--members', '4', '--seconds', '600', '--fail-fast'];
       const run = await runScript(PROVE, args, { ...settings, NODE_OPTIONS: UNREAD });
       expect(run.status, `${run.stdout}${run.stderr}`).to.equal(1);
       expect(run.stderr).to.match(/^unread-counts is broken: ending what was started\nremoved /m);

@@ -1,6 +1,6 @@
 import type { Fail, Header, Info, SeenComment } from '../../history.js';
 import type { Asked } from '../rule.js';
-import { type Mark, Tally } from './tally.js';
+import { Tally } from './tally.js';
 import { Versions } from './versions.js';
 
 /** A comment or reply that a client has asked for. */
@@ -64,11 +64,6 @@ export class Comments {
     const discussion = this.#discussions.get(article) ?? { kept: new Set(), live: new Tally() };
     this.#discussions.set(article, discussion);
     return discussion;
-  }
-
-  /** The live comments of every article, as they are now. */
-  marks(): Map<number, Mark> {
-    return new Map([...this.#discussions].map(([article, { live }]) => [article, live.mark()]));
   }
 
   byContent(content: string): SentComment | undefined {

@@ -20,10 +20,12 @@ export interface Demand {
 }
 
 const demand = (says: string, least: number, by: Demand['by'] = 'clients'): Demand => ({ says, least, by });
-const demandAt = (where: Demand['where'], says: string, least: number): Demand => ({
-  ...demand(says, least),
-  ...(where ? { where } : {}),
-});
+const demandAt = (
+  where: NonNullable<Demand['where']>,
+  says: string,
+  least: number,
+  by?: Demand['by'],
+): Demand => ({ ...demand(says, least, by), where });
 
 /** Rare paths and comparisons, by name. */
 const paths = {
@@ -60,7 +62,7 @@ const paths = {
   postbacks: demandAt('own', 'messages that legacy receivers posted back', 2),
   pollingSockets: demandAt('own', 'connections by long-polling', 2),
   upgradedSockets: demandAt('own', 'connections that went from long-polling to WebSocket', 2),
-  absentRecipients: demand('messages to absent recipients', 3, 'end'),
+  absentRecipients: demand('messages to absent recipients, who were notified', 3),
   filledGaps: demand('gaps that a process filled from the database', 1, 'faults'),
   lostAcknowledgements: demand('messages stored whose acknowledgement was lost', 1, 'faults'),
   conflicts: demand('numbers that two processes took at the same time', 1, 'faults'),
@@ -76,7 +78,7 @@ const paths = {
   notificationListsCompared: demand('lists of notifications compared', 1, 'end'),
   heartCountsCompared: demand('counts of hearts compared', 1, 'end'),
   bookmarksCompared: demand('bookmarks asked for again at the end', 1, 'end'),
-  leadersCompared: demand('hot and weekly articles compared with the hearts of all', 4, 'end'),
+  leadersCompared: demandAt('own', 'hot and weekly articles compared with the hearts of all', 4, 'end'),
   commentCountsCompared: demand('counts of comments compared', 1, 'end'),
 } satisfies Record<string, Demand>;
 

@@ -50,7 +50,7 @@ export class Disturbances {
 
   /** Whether the clock of a process was wrong at any moment since then. */
   wasClockWrong(since: number): boolean {
-    return this.#clockEndedAt >= since;
+    return this.#clockEndedAt > since;
   }
 
   /** The process that was killed if nothing has struck since. */

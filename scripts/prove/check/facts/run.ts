@@ -30,13 +30,22 @@ export class Run {
   readonly repairs = new Repairs();
   readonly views = new Views(this.disturbances);
 
+  /** Whether the installation was running already: others may use it, too, have used it before, and its clock may differ. */
+  isShared = false;
+
   /** When anything was last asked for or answered in each room. */
   readonly touchedAt = new Map<number, number>();
 
   /** Messages whose absent recipient has not read their room since, by room and recipient. */
   readonly #unread = new Map<string, SentMessage[]>();
 
+  /** Whether a room may be one that others write in: the user's members have more than those of the run. */
+  isOfOthers(room: number): boolean {
+    return this.isShared && this.world.room(room) === undefined;
+  }
+
   header(header: Header): void {
+    this.isShared = header.options.foreign === true;
     this.world.open(header);
     this.messages.open(header);
     this.articles.open(header);

@@ -2,7 +2,8 @@ import type { Rule } from '../rule.js';
 import { acked } from './acked.js';
 import { renderList } from './adoption.js';
 import { wholeAnswers } from './answers.js';
-import { articleLists, articles } from './articles.js';
+import { articleLists } from './article-lists.js';
+import { articles } from './articles.js';
 import { closedRooms } from './closed-rooms.js';
 import { bookmarks, comments, counters, hearts } from './community.js';
 import { refusals } from './intrusions.js';
@@ -14,6 +15,7 @@ import { orders } from './orders.js';
 import { presence } from './presence.js';
 import { readCounts } from './read-counts.js';
 import { readMarks } from './reads.js';
+import { reasons } from './reasons.js';
 import { repairs } from './repairs.js';
 import { latest, roomEvents } from './rooms.js';
 import { times } from './times.js';
@@ -43,6 +45,7 @@ export const rules: readonly Rule[] = [
   typing,
   closedRooms,
   refusals,
+  reasons,
   repairs,
   notifiedOnce,
   streamNumbers,

@@ -71,12 +71,14 @@ export const notifiedOnce: Rule = {
       const record = inbox.records.get(seen.id);
       if (!record || record.seenAt !== run.now) return;
       const shown = `member ${member} is notified: ${describe(seen)}`;
-      if (run.notifications.causeOf(seen) === null) report(`${shown}: nobody has caused it`);
+      // Others may have caused it.
+      if (run.notifications.causeOf(seen) === null && !run.isShared) report(`${shown}: nobody has caused it`);
       const fault = faultOf(record, run);
       if (fault) report(`${shown}: ${fault}`);
       const first = firstOf(record);
       if (first !== undefined && first !== seen.id)
         report(`${shown}: the notification ${first} was for the same`);
+      else if (record.cause?.kind === 'chat' && record.cause.message.absent) run.reach('absentRecipients');
     }
 
     /** The first notification of the same cause. */
@@ -105,7 +107,6 @@ export const notifiedOnce: Rule = {
         );
       }
       if (!message.absent) return;
-      run.coverage.add('absentRecipients');
       const recipient = otherOf(room, sender);
       // Its notification does not tell which image it is of.
       if (message.type !== undefined) return;

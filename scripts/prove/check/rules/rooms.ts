@@ -12,6 +12,7 @@ export const latest: Rule = {
   watch(run, report) {
     /** @param askedAt undefined for an event, which may be older than what others were shown */
     function check({ room: no, latest }: RoomState, shown: string, askedAt?: number): void {
+      if (run.isOfOthers(no)) return;
       const room = run.messages.room(no);
       const message = latest === undefined ? null : run.messages.byContent(latest);
       if (message === undefined || (message && message.room !== room))

@@ -29,22 +29,19 @@ class WallClock {
   readonly #run: Run;
   #startedAt = 0;
   #localOffsetMs: number | undefined;
-  /** An installation that runs already may have another clock than the clients. */
-  #isOther = false;
 
   constructor(run: Run) {
     this.#run = run;
   }
 
-  open({ startedAt, localOffsetMs, options }: Header): void {
-    this.#isOther = options.gateway !== undefined;
+  open({ startedAt, localOffsetMs }: Header): void {
     this.#startedAt = Date.parse(startedAt);
     this.#localOffsetMs = localOffsetMs;
   }
 
   /** Whether a record stored in this span can have this time, epoch ms. */
   fits(time: number, [from, to]: Span): boolean {
-    if (this.#isOther) return true;
+    if (this.#run.isShared) return true;
     const slack = SLACK_MS + (this.#run.disturbances.wasClockWrong(from) ? CLOCK_MS : 0);
     return time >= this.#startedAt + from - slack && time <= this.#startedAt + to + slack;
   }

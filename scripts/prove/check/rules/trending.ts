@@ -17,8 +17,6 @@ export const trending: Rule = {
   source: 'docs/contract.md, section 3; docs/decisions/hot-and-weekly.md',
   watch(run, report) {
     const toggles = new Toggles();
-    let isForeign = false;
-
     /** The least and most hearts that an article had at any moment by which it may have been chosen. */
     const heartsOf = (article: number, asked: Asked<'articles'>) =>
       toggles.countSince(`${article}`, asked.t - STALE_MS);
@@ -39,9 +37,6 @@ export const trending: Rule = {
     }
 
     return {
-      header({ options }) {
-        isForeign = options.foreign === true;
-      },
       asked(asked) {
         const key = keyOf(asked);
         if (key !== undefined) toggles.asked(toggles.one(key, asked.member), asked.f === 'heart');
@@ -49,7 +44,7 @@ export const trending: Rule = {
       answered(ok, asked) {
         const key = keyOf(asked);
         if (key !== undefined) toggles.answered(toggles.one(key, asked.member), asked.f === 'heart', ok.t);
-        if (ok.f !== 'articles' || asked.f !== 'articles' || isForeign) return;
+        if (ok.f !== 'articles' || asked.f !== 'articles' || run.isShared) return;
         check('hot', ok.hot?.article, asked);
         check('weekly', ok.weekly?.article, asked);
       },

@@ -5,6 +5,7 @@ import { closedRoomMutations } from './of-closed-rooms.js';
 import { communityMutations } from './of-community.js';
 import { messageMutations } from './of-messages.js';
 import { noticeMutations } from './of-notices.js';
+import { refusalMutations } from './of-refusals.js';
 import { viewMutations } from './of-views.js';
 
 export const mutations: readonly Mutation[] = [
@@ -15,4 +16,5 @@ export const mutations: readonly Mutation[] = [
   ...answerMutations,
   ...articleMutations,
   ...closedRoomMutations,
+  ...refusalMutations,
 ];

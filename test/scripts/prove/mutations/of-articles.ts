@@ -161,6 +161,51 @@ export const articleMutations: Mutation[] = [
     },
   },
   {
+    fault: 'counts a comment too many in a list of articles',
+    rule: 'counters-are-records',
+    apply(lines) {
+      the(the(lastList(lines, 'recent', 1)).list.find(({ article }) => article === 1)).comments += 1;
+    },
+  },
+  {
+    fault: 'shows in a list of articles how often one was viewed some time ago',
+    rule: 'counters-are-records',
+    apply(lines) {
+      the(the(lastList(lines, 'recent', 1)).list.find(({ article }) => article === 1)).views = 0;
+    },
+  },
+  {
+    fault: 'leaves an article out of the most liked',
+    rule: 'article-lists-are-whole',
+    apply: (lines) => void lastList(lines, 'like', 2).list.pop(),
+  },
+  {
+    fault: 'lists more articles than were asked for',
+    rule: 'article-lists-are-whole',
+    apply(lines) {
+      const { op, list } = lastList(lines, 'recent', 2);
+      the(calls(lines, 'articles').find(({ ok }) => ok.op === op)).asked.size = list.length - 1;
+    },
+  },
+  {
+    fault: 'shows the text of a deleted comment',
+    rule: 'comments-are-kept',
+    apply(lines) {
+      const shown = calls(lines, 'comments').flatMap(({ ok }) => ok.comments);
+      the(shown.find(({ deleted }) => deleted)).content = 'deleted';
+    },
+  },
+  {
+    fault: 'keeps a deleted comment without replies',
+    rule: 'comments-are-kept',
+    apply(lines) {
+      const { comments } = the(calls(lines, 'comments').at(-1)).ok;
+      const flagged = the(comments.find(({ deleted }) => deleted));
+      for (const reply of comments.filter(({ parent }) => parent === flagged.id))
+        comments.splice(comments.indexOf(reply), 1);
+    },
+  },
+  {
     fault: 'leaves a post out of the map',
     rule: 'posts-are-rendered',
     apply: (lines) => void the(calls(lines, 'render').at(-1)).ok.posts.splice(1, 1),
