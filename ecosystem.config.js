@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { CLUSTER_METRICS_PORT } from './dist/domain/platform/observe/metrics/targets.js';
 import { loadConfig } from './dist/domain/platform/settings/config.js';
 import { killTimeout } from './dist/scripts/cluster/kill-timeout.js';
+import { DATABASE } from './dist/scripts/command/open-database.js';
 
 /**
  * pm2's process list. Start it with `npm run cluster`, which checks the settings, starts the embedded database
@@ -49,7 +50,7 @@ const serving = {
     METRICS_PORT: String(config.METRICS_PORT ?? CLUSTER_METRICS_PORT),
     ...(embedded
       ? {
-          MONGODB_URI: `mongodb://${databaseSocket}/adoption`,
+          MONGODB_URI: `mongodb://${databaseSocket}/${DATABASE}`,
           DEMO: config.DEMO ? 'on' : 'off',
         }
       : {}),
@@ -63,7 +64,7 @@ export const apps = [
           ...common,
           name: 'database',
           script: fileURLToPath(import.meta.resolve('embedded-mongo/main')),
-          args: ['--data-dir', dataDir],
+          args: ['--data-dir', dataDir, '--database', DATABASE],
           exec_mode: 'fork',
           instances: 1,
           out_file: join(logs, 'database.out.log'),

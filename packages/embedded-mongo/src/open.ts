@@ -28,6 +28,13 @@ export interface OpenOptions {
   watcher?: Watcher | undefined;
 }
 
+/** What is opened: the data folder, the database's own folder in it, and the database that its log names. */
+interface Place {
+  dataDir: string;
+  folder: string;
+  database: string;
+}
+
 /** Called when the database is lost and restored. */
 export interface Watcher {
   /** It has ended, and is being restarted. */
@@ -49,7 +56,8 @@ export async function openEmbeddedMongo(
   { database = 'test', watcher }: OpenOptions = {},
 ): Promise<OpenedMongo> {
   const folder = makeDataFolder(dataDir);
-  let hold = await holdOrStart(dataDir, folder, Date.now() + WAIT_MS);
+  const place = { dataDir, folder, database };
+  let hold = await holdOrStart(place, Date.now() + WAIT_MS);
   let closing = false;
   /** Reopens the database whenever it is lost, until its use ends or it cannot be opened. */
   async function watch({ onLost, onBack, onGone }: Watcher): Promise<void> {
@@ -60,7 +68,7 @@ export async function openEmbeddedMongo(
       if (Date.now() - restoredAt > STABLE_MS) giveUpAt = Date.now() + WAIT_MS;
       onLost();
       try {
-        hold = await reopen(dataDir, folder, giveUpAt);
+        hold = await reopen(place, giveUpAt);
       } catch (error) {
         if (!closing) onGone(error as Error);
         return;
@@ -84,11 +92,11 @@ export async function openEmbeddedMongo(
 }
 
 /** Reopens the folder, trying until `giveUpAt` (epoch ms). Never starts with an empty database instead. */
-async function reopen(dataDir: string, folder: string, giveUpAt: number): Promise<Hold> {
+async function reopen(place: Place, giveUpAt: number): Promise<Hold> {
   for (;;) {
-    if (!existsSync(join(folder, 'data.mdb'))) throw new Error(`the data of ${folder} is gone`);
+    if (!existsSync(join(place.folder, 'data.mdb'))) throw new Error(`the data of ${place.folder} is gone`);
     try {
-      return await holdOrStart(dataDir, folder, giveUpAt);
+      return await holdOrStart(place, giveUpAt);
     } catch (error) {
       if (Date.now() > giveUpAt) throw error;
       await sleep(PAUSE_MS);
@@ -97,12 +105,13 @@ async function reopen(dataDir: string, folder: string, giveUpAt: number): Promis
 }
 
 /** Connects to the process that serves the folder, or starts one; the lock admits one of several. */
-async function holdOrStart(dataDir: string, folder: string, deadline: number): Promise<Hold> {
+async function holdOrStart(place: Place, deadline: number): Promise<Hold> {
+  const { folder } = place;
   for (;;) {
     if (Date.now() > deadline) throw new Error(`the database of ${folder} does not stay up`);
     const joined = await holdOwner(folder);
     if (joined) return joined;
-    const { child, failure } = await startChild(dataDir);
+    const { child, failure } = await startChild(place);
     const hold = await holdOwner(folder);
     if (child.connected) child.disconnect();
     if (hold) return hold;
@@ -111,9 +120,13 @@ async function holdOrStart(dataDir: string, folder: string, deadline: number): P
 }
 
 /** Starts a server; resolves when it serves or has failed. Until it is disconnected, it waits for its first user. */
-async function startChild(dataDir: string): Promise<{ child: ChildProcess; failure: Error | undefined }> {
+async function startChild({
+  dataDir,
+  database,
+}: Place): Promise<{ child: ChildProcess; failure: Error | undefined }> {
   const log = openLog(dataDir);
-  const child = fork(fileURLToPath(new URL('./main.js', import.meta.url)), ['--data-dir', dataDir], {
+  const args = ['--data-dir', dataDir, '--database', database];
+  const child = fork(fileURLToPath(new URL('./main.js', import.meta.url)), args, {
     // It may outlive this process, so it must not keep its output open.
     stdio: ['ignore', log ?? 'ignore', log ?? 'ignore', 'ipc'],
     // Not the parent's, which may include an inspector's port or `--eval`.

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoNetworkError } from 'mongodb';
@@ -127,6 +127,14 @@ describe('embedded database: how long it lives', () => {
     await killDatabase();
     await Promise.all(watchers.map((watcher) => watcher.hears('back')));
     expect(await countIn(one?.uri ?? '')).to.equal(0);
+  });
+
+  it('logs the connection string that its users have', async () => {
+    const { uri, close } = await openEmbeddedMongo(dataDir, { database: 'shop' });
+    await close();
+    const log = await readFile(join(dataDir, 'logs', 'database.log'), 'utf8');
+    const serving = log.split('\n').find((line) => line.includes('"serving"'));
+    expect(JSON.parse(serving ?? '{}').uri).to.equal(uri);
   });
 
   it('says so when its data is gone, instead of serving an empty one', async () => {

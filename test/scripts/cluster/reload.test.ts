@@ -23,11 +23,19 @@ describe('npm run cluster -- reload', () => {
 
   const writeSettings = (...lines: string[]) => writeFileSync(join(folder, '.env'), lines.join('\n'));
 
-  /** The environment that a start gives its gateways. */
-  async function started(): Promise<Record<string, string>> {
+  async function appOf(kind: string) {
     const { apps } = await import(`${pathToFileURL(join(projectRoot(), 'ecosystem.config.js'))}?${folder}`);
-    return apps.find(({ name }: { name: string }) => name === 'gateway').env;
+    return apps.find(({ name }: { name: string }) => name === kind);
   }
+
+  /** The environment that a start gives its gateways. */
+  const started = async (): Promise<Record<string, string>> => (await appOf('gateway')).env;
+
+  it('has the embedded database log the connection string that its processes have', async () => {
+    const { MONGODB_URI } = await started();
+    const { args } = await appOf('database');
+    expect(MONGODB_URI?.endsWith(`/${args[args.indexOf('--database') + 1]}`)).to.equal(true);
+  });
 
   it('refuses another port or database, given in .env after the start', async () => {
     writeSettings('GATEWAY_PORT=9081', 'DEMO=on');
