@@ -67,6 +67,9 @@ export const ofRooms: Record<string, PlantedFault> = {
     find: 'if (!members || !known)\n            return false;',
     replace: 'return false;',
     rule: 'presence',
+    or: 'joined-view-is-fresh',
+    // Presence has its longer times after faults.
+    options: ['--faults', 'none'],
   },
   'presence-of-other-tab': {
     does: 'keeps a presence whose member has another tab on another gateway, until it expires',

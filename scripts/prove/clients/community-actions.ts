@@ -100,13 +100,13 @@ export const communityChoices: readonly Choice[] = [
   { act: heart, weights: all(6), reaches: ['addLike', 'removeLike'] },
   {
     act: heartTwice,
-    weights: all(1),
+    weights: all(2),
     reaches: ['racingHearts', 'secondHearts', 'missingHearts', 'removeLike'],
   },
   { act: bookmark, weights: all(3), reaches: ['addBookmark', 'removeBookmark'] },
   {
     act: bookmarkTwice,
-    weights: all(1),
+    weights: all(2),
     reaches: ['racingBookmarks', 'secondBookmarks', 'missingBookmarks', 'removeBookmark'],
   },
 ];

@@ -58,12 +58,12 @@ export interface Inbox {
   /** By url. */
   readonly chats: Map<string, Chat>;
   /**
-   * Rooms, by url, of which a chat notification was asked to be deleted: older ones are then, too. When the last of those
-   * deleted was first shown.
+   * Rooms, by url, of which a chat notification was asked to be deleted: older ones are then, too. When that was first asked for,
+   * and when the last of those deleted was first shown.
    */
-  readonly deletedRooms: Map<string, number>;
-  /** Whether a notification that nobody had shown yet may have been deleted. */
-  deletesUnseen: boolean;
+  readonly deletedRooms: Map<string, { askedAt: number; seenAt: number }>;
+  /** From when on notifications that nobody had shown yet may have been deleted. */
+  deletesUnseenFrom: number;
 }
 
 /** All notifications of a run. The first sighting of each is its record; rules compare the others to it. */
@@ -86,7 +86,7 @@ export class Notifications {
       kept: new Map(),
       chats: new Map(),
       deletedRooms: new Map(),
-      deletesUnseen: false,
+      deletesUnseenFrom: Number.POSITIVE_INFINITY,
     };
     this.inboxes.set(member, inbox);
     return inbox;
@@ -163,13 +163,15 @@ export class Notifications {
     const inbox = this.of(asked.member);
     for (const id of asked.notifications) {
       const record = inbox.records.get(id);
-      if (!record || record.type === 'chat') inbox.deletesUnseen = true;
+      if (!record || record.type === 'chat')
+        inbox.deletesUnseenFrom = Math.min(inbox.deletesUnseenFrom, asked.t);
       if (!record) continue;
       record.deletionAskedAt ??= asked.t;
       inbox.kept.delete(id);
       if (record.type !== 'chat') continue;
       const { url, seenAt } = record;
-      inbox.deletedRooms.set(url, Math.max(seenAt, inbox.deletedRooms.get(url) ?? seenAt));
+      const before = inbox.deletedRooms.get(url) ?? { askedAt: asked.t, seenAt };
+      inbox.deletedRooms.set(url, { ...before, seenAt: Math.max(seenAt, before.seenAt) });
     }
   }
 
@@ -190,13 +192,19 @@ export class Notifications {
 /** Whether this can be the number of a notification. */
 export const isNumber = (n: number | null): n is number => Number.isSafeInteger(n) && (n ?? 0) > 0;
 
-/** Whether it may be deleted: by itself, or with a later one of its room. */
-export const mayBeDeleted = (inbox: Inbox, { deletionAskedAt, type, url }: NotificationRecord): boolean =>
-  deletionAskedAt !== undefined || (type === 'chat' && inbox.deletedRooms.has(url));
+/** Whether it may have been deleted by then: by itself, or with a later one of its room. */
+export function mayBeDeleted(
+  inbox: Inbox,
+  { deletionAskedAt = Number.POSITIVE_INFINITY, type, url }: NotificationRecord,
+  t = Number.MAX_VALUE,
+): boolean {
+  const room = type === 'chat' ? inbox.deletedRooms.get(url) : undefined;
+  return Math.min(deletionAskedAt, room?.askedAt ?? deletionAskedAt) <= t;
+}
 
 /** Whether the notification of a message may be deleted before anybody was shown it, with a later one of its room. */
 export function mayBeDeletedUnseen(inbox: Inbox, { room, askedAt }: SentMessage): boolean {
-  for (const [url, seenAt] of inbox.deletedRooms) {
+  for (const [url, { seenAt }] of inbox.deletedRooms) {
     if (url.startsWith(`/chat/${room.no}?`) && askedAt < seenAt) return true;
   }
   return false;

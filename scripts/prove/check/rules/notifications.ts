@@ -156,25 +156,30 @@ interface Hole {
   t: number;
 }
 
-/** Of notifications that are deleted before a stream carries them, nobody is told the number: so many may be left out. */
+/** What a stream leaves out was deleted before the next one came. */
 function checkHoles(inbox: Inbox, holes: Hole[], report: Report): void {
   const unknown = new Map<number, Hole>();
   for (const hole of holes) {
     for (let n = hole.from; n <= hole.to; n += 1) {
       const record = inbox.records.get(inbox.ids[n] ?? Number.NaN);
-      if (!record) unknown.set(n, hole);
-      else if (!mayBeDeleted(inbox, record))
-        report(
-          `the stream ${hole.client} of member ${hole.member} leaves out n ${n}, ${describe(record)}`,
-          hole.t,
-        );
+      if (!record) unknown.set(n, unknown.get(n) ?? hole);
+      else if (!mayBeDeleted(inbox, record, hole.t)) report(textOf(hole, n, record), hole.t);
     }
   }
-  const all = [...inbox.records.values()];
-  const deleted = all.filter((record) => record.n === undefined && mayBeDeleted(inbox, record));
-  if (inbox.deletesUnseen || unknown.size <= deleted.length) return;
-  for (const [n, { client, member, t }] of unknown)
-    report(`the stream ${client} of member ${member} leaves out n ${n}`, t);
+  checkUnknown(inbox, unknown, report);
+}
+
+const textOf = ({ client, member }: Hole, n: number, record?: NotificationRecord): string =>
+  `the stream ${client} of member ${member} leaves out n ${n}${record ? `, ${describe(record)}` : ''}`;
+
+/** Of notifications that are deleted before a stream carries them, nobody is told the number: so many may be left out. */
+function checkUnknown(inbox: Inbox, holes: Map<number, Hole>, report: Report): void {
+  const unnumbered = [...inbox.records.values()].filter(({ n }) => n === undefined);
+  for (const [i, [n, hole]] of [...holes].entries()) {
+    if (inbox.deletesUnseenFrom <= hole.t) return;
+    const deleted = unnumbered.filter((record) => mayBeDeleted(inbox, record, hole.t));
+    if (deleted.length <= i) report(textOf(hole, n), hole.t);
+  }
 }
 
 export const streamNumbers: Rule = {
