@@ -17,41 +17,40 @@ import { startTarget, type Target } from './prove/target.js';
 
 const usage = `Usage: npm run prove -- [options]
 
-Proves that sockets, REST and event streams tell the same story, whatever happens to the processes behind
-them: members chat, comment and read through all doors of an installation that the command starts, while
-faults strike it. It writes a history of everything that was asked, answered and delivered, and judges it.
-Method and what it shows: docs/consistency.md.
+Proves that sockets, REST and event streams agree while processes and stores fail: starts an installation, whose members
+chat, comment and read while faults strike, records everything as a history, and judges it.
+Method, rules and limits: docs/consistency.md.
 
   --members N      members, 4 at least (default 40)
-  --seconds N      time of traffic (default 60); it lasts until each fault has struck once
+  --seconds N      time of traffic (default 60); it goes on until each fault has struck and clients have reached
+                   everything that a verdict needs: three times as long at most, but for a minute more at least
   --faults LIST    none, all (default), or some of kill,stop,freeze,clock,reload,database-stop,
                    database-kill,disk-full,redis-cut,redis-stop,flush,evict,
                    half-open,slow-reader
-  --seed N         decides what members do and when faults strike (default: random, printed)
+  --seed N         decides what members do and which faults strike when (default: random, printed)
   --gateways N     gateway processes (default 3)
   --http N         http processes (default 2)
   --engine NAME    uws or ws (default: uws where it has a binary)
   --adapter NAME   classic (default) or sharded
-  --build DIR      folder of another compiled build, such as another release's dist or a changed copy of this one,
-                   whose http and gateway processes run; members, stores and checker stay those of this one
-  --log FILE       keeps the history, as NDJSON; without it, it is kept only if a promise was broken,
-                   or the run failed
+  --build DIR      runs the http and gateway processes of another compiled build, such as another release's dist or a
+                   changed copy of this one; members, stores and checker stay those of this one
+  --log FILE       keeps the history, as NDJSON (default: only if a promise was broken or the run failed)
   --html FILE      draws what happened, as a page
-  --fail-fast      ends the run with the first broken promise, without its time and its last reads
+  --fail-fast      ends the run with the first broken promise, without its remaining time and its last reads
   --json           prints the verdict as a JSON object
-  --check FILE     judges a kept history again, instead of a run; also with --html, --json
-  --edits N        with --check: judges the history N times more, each with one random change as a faulty service
-                   would have had it written, and prints those that no rule finds; --seed N repeats them
+  --check FILE     judges a kept history instead of a run; also with --html, --json
+  --edits N        with --check: also judges N copies of the history, each with one random change as a faulty service
+                   would have caused it, and prints the changes that no rule finds; --seed N repeats them
 
-For an installation that runs already, without faults and with members, rooms and articles of the
-command's own, which it names beforehand and removes afterwards:
+For an installation that runs already, without faults:
   --http URL --gateway URL
-  --tokens FILE    access tokens, one a line, of four members at least (with fewer: unknown), one of them the author
-                   of an adoption post, none an administrator (default: members
-                   are created in the database of the settings, and the settings' key signs their tokens)
+                   creates members, rooms and articles, which it names beforehand and removes afterwards
+  --tokens FILE    uses the members of these access tokens, one a line: an author of an adoption post among them, no
+                   administrator, four at least or the verdict is unknown (default: creates members in the database
+                   of the settings, and signs their tokens with the settings' key)
 
-Exit status: 0 every promise was kept ("holds"); 1 one was broken, or the run failed; 2 nothing was broken, but
-not everything was tried ("unknown"), or, without a verdict, wrong usage; 130 interrupted.`;
+Exit status: 0 every promise was kept ("holds"); 1 one was broken, the run failed, or a change of --edits was not
+found; 2 nothing was broken, but not everything was tried ("unknown"), or wrong usage; 130 interrupted.`;
 
 /** Exit status of a run that the user ends. */
 const INTERRUPTED = 130;

@@ -78,6 +78,10 @@ export const optionSchema = z
     path: ['edits'],
     message: 'changes a kept history: needs --check FILE',
   })
+  .refine(({ edits, html, json }) => edits === undefined || (html === undefined && !json), {
+    path: ['edits'],
+    message: 'gives no verdict: not with --html or --json',
+  })
   .refine(({ tokens, members }) => !tokens || members === undefined, {
     path: ['members'],
     message: 'not with --tokens, which says who the members are',

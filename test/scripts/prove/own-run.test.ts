@@ -206,6 +206,10 @@ describe('npm run prove with an installation of its own', () => {
         ['--check', empty, '--seed', '1'],
         /^--seed: not with --check, which judges a history without a run$/m,
       ],
+      [
+        ['--check', empty, '--edits', '1', '--json'],
+        /^--edits: gives no verdict: not with --html or --json$/m,
+      ],
       [['--build', folder], /^--build: .* has no http\/main\.js, no gateway\/main\.js$/m],
       [['--html', 'missing/page.html'], /^--html: ENOENT/m],
       [['--log', folder], /^--log: is a directory$/m],
