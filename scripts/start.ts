@@ -9,7 +9,7 @@ const { runCommand } = await import('./command/run-command.js');
 const usage = `Usage: npm start
 
 Runs the whole service on this machine: REST, event streams, sockets and, if MONGODB_URI is not set, the
-embedded database. Configuration comes from the environment and .env; see the table in README.md.`;
+embedded database. Configuration comes from the environment and .env; see docs/reference/settings.md.`;
 
 await runCommand(usage, async () => {
   const { startEverything } = await import('./start/start-everything.js');

@@ -24,7 +24,7 @@ export function readSettings() {
     return { checks, config: () => config };
   } catch (error) {
     const faults = error instanceof ConfigError ? error.faults : [(error as Error).message];
-    const remedy = 'README.md, Configuration; the environment wins over .env';
+    const remedy = 'docs/reference/settings.md; the environment wins over .env';
     const checks: Check[] = faults.map((fault) => ({ name, run: () => failure(fault, remedy) }));
     const config = (): Config => {
       throw new Skipped('the settings are invalid');

@@ -14,8 +14,8 @@ const notOurs = [
   ).map(({ found }) => found),
 ];
 
-describe('the README’s table of settings', () => {
-  const rows = tableOf('README.md', '| variable | default | meaning |').flatMap(
+describe('the table of settings', () => {
+  const rows = tableOf('docs/reference/settings.md', '| variable | default | meaning |').flatMap(
     ([names = '', fallback = '', meaning = '']) =>
       [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => ({ name, fallback, meaning })),
   );

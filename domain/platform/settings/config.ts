@@ -22,7 +22,7 @@ const AFTER_DRAIN_MS = 4_000;
 /** So many comments are still read within the time limit of a query. */
 export const MOST_COMMENTS = 100_000;
 
-/** The variables, in the order of README's table. */
+/** The variables, in the order of docs/reference/settings.md. */
 const schema = z.object({
   NODE_ENV: oneOf('development', 'test', 'production').default('development'),
   /** Address that all ports bind to; loopback by default, so that nothing is exposed by accident. */
