@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { redisChannels, redisKeys } from '../kernel/redis-keys.js';
+import { joinNext } from '../platform/async/shared-runs.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import { LossWatch } from '../platform/redis/loss-watch.js';
 import type { PresenceTimes } from './presence-times.js';
 
 /** Time in which all processes have written their members again, ms. */
 const RESTORED_AFTER_MS = 500;
+
+/** Pause after a refresh for evictions, as a multiple of its duration: keys of others may be evicted all the time. */
+const PAUSE = 9;
 
 /**
  * Times at which Redis may lack members of any process: after an outage, a time in which it stored nothing, a flush, a failover to a
@@ -15,7 +19,7 @@ const RESTORED_AFTER_MS = 500;
 export class PresenceInterruptions {
   readonly #redis: RedisConnection;
   readonly #graceMs: number;
-  readonly #refresh: () => void;
+  readonly #refresh: () => Promise<void>;
   readonly #onEmptied: () => void;
   readonly #stopListening: (() => void)[];
   readonly #losses: LossWatch;
@@ -24,6 +28,7 @@ export class PresenceInterruptions {
   #isGrace = false;
   #at = performance.now();
   #lostAt = Number.NEGATIVE_INFINITY;
+  #closed = false;
 
   /**
    * @param times.grace time in which other processes, too, have written their members again, ms
@@ -33,7 +38,7 @@ export class PresenceInterruptions {
   constructor(
     redis: RedisConnection,
     times: Pick<PresenceTimes, 'grace' | 'lookEvery'>,
-    refresh: () => void,
+    refresh: () => Promise<void>,
     onEmptied: () => void,
   ) {
     this.#redis = redis;
@@ -42,10 +47,10 @@ export class PresenceInterruptions {
     this.#onEmptied = onEmptied;
     this.#stopListening = [
       redis.on('up', () => {
-        this.#restore();
+        void this.#restore();
         void this.#mark();
       }),
-      redis.on('stores', () => this.#restore()),
+      redis.on('stores', () => void this.#restore()),
       redis.listen(
         'messageBuffer',
         (channel) => channel === redisChannels.presenceLost,
@@ -84,12 +89,19 @@ export class PresenceInterruptions {
     void this.#redis.publish(redisChannels.presenceLost, '');
   }
 
-  /** Redis has evicted keys. It may go on for hours: a grace that begins with each would never end. */
+  /** Redis has evicted keys. */
   noteEviction(): void {
     this.#redis.noteLoss();
-    if (this.#isGrace) this.#refresh();
-    else this.#restore();
+    void this.#afterEvictions();
   }
+
+  /** It may go on for hours: a grace that begins with each would never end, and refreshes would take all the time. */
+  readonly #afterEvictions = joinNext<void, void>(async () => {
+    if (this.#closed) return;
+    const startedAt = performance.now();
+    await (this.#isGrace ? this.#refresh() : this.#restore());
+    await sleep(PAUSE * (performance.now() - startedAt), undefined, { ref: false });
+  });
 
   /** @returns whether Redis had just lost its data: what it answered before this is not to be relied on */
   async restored(): Promise<boolean> {
@@ -100,6 +112,7 @@ export class PresenceInterruptions {
   }
 
   close(): void {
+    this.#closed = true;
     clearTimeout(this.#graceTimer);
     this.#losses.close();
     for (const stop of this.#stopListening) stop();
@@ -118,18 +131,19 @@ export class PresenceInterruptions {
     this.#lostAt = performance.now();
     this.#redis.noteLoss();
     this.#onEmptied();
-    this.#restore();
+    void this.#restore();
   }
 
-  #restore(): void {
+  #restore(): Promise<void> {
     this.note();
-    this.#refresh();
+    const refreshed = this.#refresh();
     // Once more after the other processes have reconnected: their changes may not have arrived.
     clearTimeout(this.#graceTimer);
     this.#isGrace = true;
     this.#graceTimer = setTimeout(() => {
       this.#isGrace = false;
-      this.#refresh();
+      void this.#refresh();
     }, this.#graceMs + 1).unref();
+    return refreshed;
   }
 }

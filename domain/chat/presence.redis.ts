@@ -60,7 +60,7 @@ export class RedisPresence implements Presence {
     const repeatCleared = () => {
       for (const cleared of this.#cleared) this.#uncleared.add(cleared);
     };
-    this.#interruptions = new PresenceInterruptions(redis, times, () => void this.#refresh(), repeatCleared);
+    this.#interruptions = new PresenceInterruptions(redis, times, () => this.#refresh(), repeatCleared);
     this.#store = new PresenceStore(redis, times.lifetime, () => this.#interruptions.tellLoss());
     this.#uncleared = new UnclearedMembers({
       clear: (uncleared) => this.#clearLate(uncleared),

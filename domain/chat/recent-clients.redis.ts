@@ -13,9 +13,12 @@ const TOUCH_EVERY_MS = 60_000;
 /** Clients whose last touches are remembered, so that most requests cost Redis nothing. */
 const MAX_CLIENTS = 50_000;
 
-/** Touches repeated at a time after Redis has lost them, and the least pause before all are repeated again, ms. */
+/** Touches repeated at a time after Redis has lost them. */
 const REPEATED_AT_ONCE = 100;
+
+/** Least pause before all are repeated again, ms, and as a multiple of how long it took. */
 const REPEAT_PAUSE_MS = 5_000;
+const REPEAT_PAUSE = 9;
 
 /** The member last seen from a client, and what Redis has been told since they came or in the last TOUCH_EVERY_MS. */
 interface Told {
@@ -56,13 +59,15 @@ export function createRedisRecentClients(
 
   /** Tells Redis again whom this process has seen: after an interruption it may have forgotten them. */
   const repeat = joinNext<void, void>(async () => {
+    const startedAt = performance.now();
     const all = local.all();
     while (all.length > 0 && !redis.down) {
       const some = all.splice(0, REPEATED_AT_ONCE);
       await Promise.all(some.map((one) => touchInRedis(one.client, one.memberNo, one, one.forMs)));
     }
     // It may be evicting keys all the time.
-    await sleep(REPEAT_PAUSE_MS, undefined, { ref: false });
+    const took = performance.now() - startedAt;
+    await sleep(Math.max(REPEAT_PAUSE_MS, REPEAT_PAUSE * took), undefined, { ref: false });
   });
 
   /** Those whose key holds the room, last seen first. */
