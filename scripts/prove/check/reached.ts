@@ -102,7 +102,14 @@ export class Reached {
 
   /** What clients can still reach by what they do. */
   lacking(): CountedName[] {
-    return this.#below('clients');
+    return this.#asked.length === 0 ? this.#below('clients', 'calm') : this.#below('clients');
+  }
+
+  /** Kinds of faults that the run has. */
+  get #asked(): string[] {
+    const wanted = this.#options.faults ?? 'none';
+    const asked = Array.isArray(wanted) ? wanted.map(String) : String(wanted).split(',');
+    return asked.filter((kind) => kind !== 'none');
   }
 
   /** What of these demands is not reached, where it is demanded. */
@@ -118,12 +125,12 @@ export class Reached {
   missing(): string[] {
     const { coverage, disturbances } = this.#run;
     const { faults } = coverage;
-    const wanted = this.#options.faults ?? 'none';
-    const asked = Array.isArray(wanted) ? wanted.map(String) : String(wanted).split(',');
+    const asked = this.#asked;
     const isAll = asked.includes('all') || faultKinds.every((kind) => asked.includes(kind));
-    const isLosing = asked.every((kind) => (losingKeys as string[]).includes(kind));
+    const isLosing = asked.length > 0 && asked.every((kind) => (losingKeys as string[]).includes(kind));
     const isKilling = isAll || asked.includes('kill');
     const kinds: Demand['by'][] = ['clients', 'end'];
+    if (asked.length === 0) kinds.push('calm');
     if (isAll) kinds.push('faults');
     if (isLosing) kinds.push('losses');
     if (isKilling) kinds.push('kill');
@@ -133,7 +140,7 @@ export class Reached {
       .filter((one) => !coverage.tried.has(one));
     if (untried.length > 0)
       lines.push(`never tried on what is of others or does not exist: ${untried.join('; ')}`);
-    const struck = new Set([...faults.keys(), ...asked.filter((kind) => kind !== 'all' && kind !== 'none')]);
+    const struck = new Set([...faults.keys(), ...asked.filter((kind) => kind !== 'all')]);
     for (const kind of struck) {
       if (!faults.get(kind)) lines.push(`the fault ${kind} did not meet any traffic that it could hurt`);
     }

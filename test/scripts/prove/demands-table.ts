@@ -3,6 +3,7 @@ import { type Demand, demands } from '../../../scripts/prove/check/facts/coverag
 const WHERE = { own: 'installation of its own', gateways: 'of its own, several gateways' };
 const BY = {
   clients: 'every run',
+  calm: 'no faults',
   end: 'every run, at its end',
   faults: 'all faults',
   losses: '`flush`, `evict` alone',

@@ -8,10 +8,10 @@ export interface Demand {
   /** The least number that "holds" needs; 0: it is only printed. */
   least: number;
   /**
-   * What reaches it: `clients` by what they choose to do, while the traffic lasts; `end`, the reads at the end, and what is
+   * What reaches it: `clients` by what they choose to do, while the traffic lasts; `calm`, these in a run without faults; `end`, the reads at the end, and what is
    * compared with them; `faults`, all of them together; `losses`, those by which Redis loses keys, without others; `kill`, that one.
    */
-  by: 'clients' | 'end' | 'faults' | 'losses' | 'kill';
+  by: 'clients' | 'calm' | 'end' | 'faults' | 'losses' | 'kill';
   /**
    * Where it is demanded, unless everywhere: `own`, in an installation that the run starts itself, as others limit rates and
    * transports; `gateways`, in one of these with several gateways.
@@ -39,7 +39,7 @@ const paths = {
   pagesWhileSending: demand('second pages that were read while messages came', 2),
   catchUpsWithMore: demandAt('own', 'catch-ups of more than one answer', 2),
   movedReads: demand('read positions set by a socket, of which the other party was told', 2),
-  readsTold: demand('sockets to be told that their member has read a room with unread messages', 3),
+  readsTold: demand('sockets to be told that their member has read a room with unread messages', 3, 'calm'),
   tabsLeft: demandAt('gateways', 'members whose two tabs left a room by two gateways within seconds', 2),
   replayedStreams: demand('streams that replayed', 3),
   deletedNotificationsGone: demand('deleted notifications that a later list does not hold', 3),
