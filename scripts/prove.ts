@@ -22,8 +22,8 @@ chat, comment and read while faults strike, records everything as a history, and
 Method, rules and limits: docs/consistency.md.
 
   --members N      members, 4 at least (default 40)
-  --seconds N      time of traffic (default 60); it goes on until each fault has struck and clients have reached
-                   everything that a verdict needs: three times as long at most, but for a minute more at least
+  --seconds N      time of traffic (default 60); it goes on until each fault has struck, and then, for twice that time
+                   or a minute at most, until clients have reached everything that a verdict needs
   --faults LIST    none, all (default), or some of kill,stop,freeze,clock,reload,database-stop,
                    database-kill,disk-full,redis-cut,redis-stop,flush,evict,
                    half-open,slow-reader

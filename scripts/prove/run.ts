@@ -26,8 +26,8 @@ const FAULT_MS = 6_000;
 const LEAST_FAULT_MS = 2_000;
 
 /**
- * How long the traffic goes on when its time is over, and clients have not reached everything: so many times its time at most, but
- * so long, ms, in an installation that the run has started.
+ * How long the traffic goes on when its time and its faults are over, and clients have not reached everything: so many times its time
+ * at most, but so long, ms, in an installation that the run has started.
  */
 const TIMES_LONGER = 2;
 const OWN_LONGER_MS = 60_000;
@@ -86,10 +86,14 @@ async function traffic(run: Run, devices: Device[]): Promise<void> {
   let isTimeOver = false;
   let areFaultsOver = faults.length === 0;
   let isBroken = false;
+  /** When it ends at the latest; unknown while its time or a fault lasts. */
+  let until = Number.POSITIVE_INFINITY;
   history.write({ e: 'phase', phase: 'traffic' });
   const longerMs = Math.max(own ? OWN_LONGER_MS : 0, seconds * 1_000 * TIMES_LONGER);
-  const until = performance.now() + seconds * 1_000 + longerMs;
   const lacking = () => judge.lacking();
+  const note = () => {
+    if (isTimeOver && areFaultsOver) until = performance.now() + longerMs;
+  };
   const isReached = () => lacking().length === 0 || performance.now() > until;
   const isOver = () => signal.aborted || isBroken || (isTimeOver && areFaultsOver && isReached());
   const striking = async () => {
@@ -98,10 +102,12 @@ async function traffic(run: Run, devices: Device[]): Promise<void> {
     const randomOf = (lane: string) => randomFor(seed, `faults of ${lane}`);
     await runFaults(faults, struck, randomOf, () => isTimeOver || isBroken || signal.aborted);
     areFaultsOver = true;
+    note();
   };
   const waiting = async () => {
     await wait(run, seconds * 1_000, () => isBroken);
     isTimeOver = true;
+    note();
   };
   const struck = striking().catch((error) => {
     isBroken = true;

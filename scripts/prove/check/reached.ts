@@ -112,7 +112,7 @@ export class Reached {
     return asked.filter((kind) => kind !== 'none');
   }
 
-  /** What of these demands is not reached, where it is demanded. */
+  /** Unreached demands of these kinds, of those that this run must meet. */
   #below(...kinds: Demand['by'][]): CountedName[] {
     const isOwn = !this.#run.isShared;
     const places = { own: isOwn, gateways: isOwn && Number(this.#options.gateways) > 1 };

@@ -8,8 +8,9 @@ export interface Demand {
   /** The least number that "holds" needs; 0: it is only printed. */
   least: number;
   /**
-   * What reaches it: `clients` by what they choose to do, while the traffic lasts; `calm`, these in a run without faults; `end`, the reads at the end, and what is
-   * compared with them; `faults`, all of them together; `losses`, those by which Redis loses keys, without others; `kill`, that one.
+   * What reaches it: `clients`, by their choices during the traffic; `calm`, they in a run without faults; `end`, the last reads and
+   * comparisons with them; `faults`, a run with all of them; `losses`, a run with none but those by which Redis loses keys; `kill`, a
+   * run with that one.
    */
   by: 'clients' | 'calm' | 'end' | 'faults' | 'losses' | 'kill';
   /**

@@ -5,7 +5,7 @@ import { communityPaths } from './community.js';
 import { noticePaths } from './notices.js';
 import { roomVisits } from './room-visits.js';
 
-/** What count the paths of a service that are rarely taken. */
+/** Count the rarely taken paths of a service. */
 export const rarePaths: readonly ((run: Run) => Watcher)[] = [
   chatPaths,
   roomVisits,
