@@ -79,6 +79,23 @@ describe('presence when Redis has lost its data', () => {
     expect(one.openRooms.sentHere).deep.equal([]);
   });
 
+  it('keeps the marks from being the keys unused for longest, which a cache beside them would have evicted first', async () => {
+    const one = await start(LOOKING);
+    const { commands } = one.redis;
+    // Seconds since it was used.
+    const idle = async (key: string) => Number(await commands.object('IDLETIME', key));
+    try {
+      await commands.config('SET', 'maxmemory', '1gb', 'maxmemory-policy', 'allkeys-lru');
+      // Of its own object, as of now: with that policy small numbers are not shared.
+      await commands.set(redisKeys.presenceMark(room), 1);
+      await commands.set('another', 'one');
+      await eventually(async () => expect(await idle('another')).above(2));
+      expect(await idle(redisKeys.presenceMark(room))).below(await idle('another'));
+    } finally {
+      await commands.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction');
+    }
+  });
+
   it('removes those of dead processes also while keys are being evicted all the time', async () => {
     const [one, dying] = [await start({ ...TIMES, lookEvery: 20 }), await start(SHORT)];
     await one.presence.enter(room, 3, 'phone');

@@ -2,10 +2,10 @@ import { Cluster } from 'ioredis';
 import type { RedisClient } from './clients.js';
 import type { RedisConnection } from './connection.js';
 
-/** How many of the keys there are. In a cluster they belong to different slots. */
+/** How many of the keys there are. TOUCH, unlike EXISTS, keeps them from being evicted first, as unused. In a cluster they belong to different slots. */
 async function countOf(commands: RedisClient, keys: string[]): Promise<number> {
-  if (!(commands instanceof Cluster)) return commands.exists(...keys);
-  const found = await Promise.all(keys.map((key) => commands.exists(key)));
+  if (!(commands instanceof Cluster)) return commands.touch(...keys);
+  const found = await Promise.all(keys.map((key) => commands.touch(key)));
   return found.reduce((sum, count) => sum + count, 0);
 }
 

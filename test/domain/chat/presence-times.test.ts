@@ -56,7 +56,7 @@ function fakeRedis() {
     },
     /** The marks of all groups are there, and nothing is evicted. */
     set: async () => null,
-    exists: async (...keys: string[]) => {
+    touch: async (...keys: string[]) => {
       looks += 1;
       return keys.length;
     },
