@@ -44,6 +44,11 @@ export class LiveJudge {
     return this.#judge.lacking();
   }
 
+  /** Whether a fault of this kind has met something that it could hurt. */
+  hasMet(fault: string): boolean {
+    return this.#judge.hasMet(fault);
+  }
+
   /** What the run has not reached so far, a line each. */
   missing(): string[] {
     return this.#judge.missing();

@@ -100,7 +100,9 @@ async function traffic(run: Run, devices: Device[]): Promise<void> {
     if (!own) return;
     const struck = { history, own, devices, ...faultLengths(seconds) };
     const randomOf = (lane: string) => randomFor(seed, `faults of ${lane}`);
-    await runFaults(faults, struck, randomOf, () => isTimeOver || isBroken || signal.aborted);
+    const isEnded = () => isBroken || signal.aborted;
+    const hasMet = (kind: FaultKind) => isEnded() || judge.hasMet(kind);
+    await runFaults(faults, struck, randomOf, () => isTimeOver || isEnded(), hasMet);
     areFaultsOver = true;
     note();
   };

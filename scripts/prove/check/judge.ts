@@ -185,6 +185,11 @@ export class Judge {
     for (const watcher of this.#watchers) watcher.delivered?.(line);
   }
 
+  /** Whether a fault of this kind has met something that it could hurt. */
+  hasMet(fault: string): boolean {
+    return (this.#run.coverage.faults.get(fault) ?? 0) > 0;
+  }
+
   /** What clients have not reached yet, although they can. */
   lacking(): CountedName[] {
     return this.#reached.lacking();

@@ -11,7 +11,7 @@ const BY = {
 };
 
 const rowOf = ({ says, least, by, where }: Demand): string =>
-  `| ${says} | ${least} | ${where ? WHERE[where] : BY[by]} |`;
+  `| ${says} | ${least} | ${where ? `${by === 'faults' ? `${BY[by]}, ` : ''}${WHERE[where]}` : BY[by]} |`;
 
 /** The rows of the table in docs/consistency.md, of what is demanded. */
 export const demandRows = (): string[] =>

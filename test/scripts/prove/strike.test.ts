@@ -75,20 +75,45 @@ describe('a fault of Redis in a run of npm run prove', () => {
     expect(done).to.deep.equal(['http-0 refuse', 'gateway-0 refuse', 'http-0 restore', 'gateway-0 restore']);
   });
 
-  it('tells a kind of fault that it strikes for the first time, and only then', async () => {
+  /** Strikes with `redis-stop` until it is over. @returns for each strike whether it was told that it is the first */
+  async function strikesUntil(
+    isOver: (strikes: number) => boolean,
+    hasMet: (strikes: number) => boolean,
+  ): Promise<boolean[]> {
     const firsts: boolean[] = [];
     const { 'redis-stop': strike } = strikes;
     strikes['redis-stop'] = async ({ isFirst }) => void firsts.push(isFirst);
+    const over = () => isOver(firsts.length);
     try {
       await runFaults(
         ['redis-stop'],
         struck,
         () => () => 0,
-        () => firsts.length === 2,
+        over,
+        () => hasMet(firsts.length),
       );
     } finally {
       strikes['redis-stop'] = strike;
     }
+    return firsts;
+  }
+
+  it('tells a kind of fault that it strikes for the first time, and only then', async () => {
+    const firsts = await strikesUntil(
+      (strikes) => strikes === 2,
+      () => true,
+    );
     expect(firsts).to.deep.equal([true, false]);
+  });
+
+  it('strikes again after the time of the run while it has met nothing, four times at most', async () => {
+    const timesUntil = async (met: number) =>
+      (
+        await strikesUntil(
+          () => true,
+          (strikes) => strikes >= met,
+        )
+      ).length;
+    expect([await timesUntil(1), await timesUntil(3), await timesUntil(9)]).to.deep.equal([1, 3, 4]);
   });
 });

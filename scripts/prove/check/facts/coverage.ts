@@ -64,7 +64,7 @@ const paths = {
   pollingSockets: demandAt('own', 'connections by long-polling', 2),
   upgradedSockets: demandAt('own', 'connections that went from long-polling to WebSocket', 2),
   absentRecipients: demand('messages to absent recipients, who were notified', 3),
-  filledGaps: demand('gaps that a process filled from the database', 1, 'faults'),
+  filledGaps: demandAt('gateways', 'gaps that a process filled from the database', 1, 'faults'),
   lostAcknowledgements: demand('messages stored whose acknowledgement was lost', 1, 'faults'),
   conflicts: demand('numbers that two processes took at the same time', 1, 'faults'),
   roomsReadWhole: demand('rooms read whole at the end by both', 1, 'end'),
