@@ -11,7 +11,7 @@ export interface Tap {
 /** A TCP proxy on loopback that can slow down, hold, silence or cut what goes through it. */
 export interface TcpProxy {
   readonly port: number;
-  /** Delay in each direction, ms. Set it while nothing is under way. */
+  /** Delay in each direction, ms. */
   delay: number;
   /** Withholds the answers on a connection from the first request that matches on, until `release`. */
   holdAfter(matches: (request: Buffer) => boolean): void;
@@ -62,10 +62,16 @@ export async function startTcpProxy(
         if (from === far && holding.has(near)) held.push(pass);
         else pass();
       };
+      /** Delayed ones. Each timer passes the first, so that none overtakes another when the delay changes. */
+      const waiting: Buffer[] = [];
       from.on('data', (chunk) => {
         if (silent) return;
-        if (delay > 0) setTimeout(arrive, delay, chunk);
-        else arrive(chunk);
+        if (delay === 0 && waiting.length === 0) {
+          arrive(chunk);
+          return;
+        }
+        waiting.push(chunk);
+        setTimeout(() => arrive(waiting.shift() as Buffer), delay);
       });
       // `close` follows.
       from.on('error', () => {});
